@@ -19,7 +19,7 @@ use juror_sparql::{AlignedRow, TableAlignment};
 use serde::Serialize;
 
 use crate::compare::View;
-use crate::explain::{Depth, MatchedSteps};
+use crate::explain::MatchedSteps;
 use crate::profile::Profile;
 use crate::question::{ExpectedStep, Question};
 use crate::record::Record;
@@ -51,11 +51,19 @@ pub struct StepPair {
     pub similarity: Option<f64>,
     /// Why it was missed, or how the one that was found differs.
     pub why: Option<String>,
-    /// How the tables of both stand to each other.
+    /// How the two stand to each other.
+    #[serde(flatten)]
+    pub details: StepDetails,
+}
+
+/// How an expected step and an actual one stand to each other, as far as they are compared by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StepDetails {
+    /// Their tables.
     pub table: Option<TableAlignment>,
-    /// How the documents of both stand to each other.
+    /// Their documents.
     pub documents: Option<DocumentAlignment>,
-    /// The arguments that differ, if arguments are compared.
+    /// The arguments that differ.
     pub args: Option<Vec<ArgumentDifference>>,
 }
 
@@ -83,7 +91,7 @@ impl Alignment {
         let (mut pairs, views) = match MatchedSteps::of(record, profile) {
             Some(matched) => {
                 let views = matched.views();
-                (matched.examine(&views, Depth::Details(*limits)), views)
+                (matched.examine(&views, Some(limits)), views)
             }
             None => {
                 let steps = record.case.trajectory.steps.as_deref().unwrap_or_default();
@@ -137,7 +145,7 @@ fn tables_of_expected(
     alignments: &mut [Alignment],
 ) -> impl Iterator<Item = (usize, usize, &mut TableAlignment)> {
     let pairs = alignments.iter_mut().flat_map(|alignment| &mut alignment.pairs);
-    pairs.filter_map(|pair| Some((pair.group, pair.expected, pair.table.as_mut()?)))
+    pairs.filter_map(|pair| Some((pair.group, pair.expected, pair.details.table.as_mut()?)))
 }
 
 /// Replaces the positions of rows on one side by those in what is shown.
@@ -155,6 +163,6 @@ fn renumber(
 impl StepPair {
     /// Returns the alignment of tables, if there is one, and the actual step that it is with.
     fn table_of_actual(&mut self) -> Option<(usize, &mut TableAlignment)> {
-        Some((self.actual.or(self.nearest)?, self.table.as_mut()?))
+        Some((self.actual.or(self.nearest)?, self.details.table.as_mut()?))
     }
 }

@@ -6,7 +6,7 @@ mod explainer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use examine::{Depth, MatchedSteps};
+pub(crate) use examine::MatchedSteps;
 
 use crate::match_steps::Matching;
 use crate::profile::Profile;
@@ -43,7 +43,7 @@ pub fn explain_matching(
 }
 
 fn misses(matched: MatchedSteps<'_>) -> Vec<Miss> {
-    let pairs = matched.examine(&matched.views(), Depth::Words);
+    let pairs = matched.examine(&matched.views(), None);
     let miss = |pair: crate::alignment::StepPair| {
         let (group, expected) = (pair.group, pair.expected);
         let name = matched.groups[group][expected].name.to_string();

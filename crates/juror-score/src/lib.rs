@@ -71,8 +71,8 @@ pub use aggregate::{
     Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
 };
 pub use alignment::{
-    AlignedDocument, Alignment, ArgumentDifference, DocumentAlignment, StepPair, StepState,
-    show_expected,
+    AlignedDocument, Alignment, ArgumentDifference, DocumentAlignment, StepDetails, StepPair,
+    StepState, show_expected,
 };
 pub use build::{ExpectedStepBuilder, QuestionBuilder, StepBuilder, TrajectoryBuilder};
 pub use by_step::ByStep;

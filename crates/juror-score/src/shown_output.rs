@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use juror_sparql::{Cell, Solutions, SparqlResult};
+use juror_sparql::{AlignmentRoom, Cell, Solutions, SparqlResult};
 use serde::Serialize;
 
+use crate::alignment::ArgumentDifference;
 use crate::compare::{Document, View};
 use crate::kind_names::StepKind;
 use crate::profile::Profile;
@@ -29,8 +30,16 @@ impl ShownLimits {
     pub const DEFAULT: ShownLimits =
         ShownLimits { rows: 100, documents: 100, characters: 10_000, cell_characters: 500 };
 
-    /// How many cells are compared to find changed rows in the tables of an answer.
-    pub(crate) const COMPARISONS: usize = 1 << 21;
+    /// Returns the room for aligning the tables of an answer.
+    pub(crate) fn room(&self) -> AlignmentRoom {
+        AlignmentRoom { rows: self.rows, comparisons: 1 << 21 }
+    }
+
+    /// Shortens the values of arguments.
+    pub(crate) fn shorten_args(&self, args: Vec<ArgumentDifference>) -> Vec<ArgumentDifference> {
+        let short = |json: Option<String>| json.map(|json| shortened(&json, self.characters));
+        args.into_iter().map(|(name, wanted, got)| (name, short(wanted), short(got))).collect()
+    }
 }
 
 impl Default for ShownLimits {

@@ -132,7 +132,7 @@ fn rows_are_named_by_their_places_in_what_is_shown() {
     let (expected, actual) = (json!([[table(40)]]), json!([table(30)]));
     let (found, shown) = aligned_within(&expected, &actual, &Profile::V6, &limits);
     let pair = &found.pairs[0];
-    let rows = &pair.table.as_ref().expect("tables").rows;
+    let rows = &pair.details.table.as_ref().expect("tables").rows;
     // The 30 of the reference is missing, the 40 of the answer is extra, and 0 is the same.
     assert_eq!(serde_json::to_value(rows).expect("JSON"), json!([[0, 0], [3, null], [null, 3]]));
     let cells = |shown: &Option<ShownOutput>| match shown {
@@ -167,8 +167,9 @@ fn answers_to_a_question_share_what_is_shown_of_the_reference() {
     let Some(ShownOutput::Table { rows, .. }) = &shown[0][0] else { panic!("{shown:?}") };
     let rows: Vec<_> = rows.iter().map(|row| row[0].as_deref()).collect();
     assert_eq!(rows, [Some("x"), Some("10"), Some("20")]);
-    let named = alignments
-        .map(|alignment| alignment.pairs[0].table.as_ref().expect("a table").rows[0].expected);
+    let named = alignments.map(|alignment| {
+        alignment.pairs[0].details.table.as_ref().expect("a table").rows[0].expected
+    });
     assert_eq!(named, [Some(2), Some(1)]);
 }
 
@@ -181,7 +182,7 @@ fn an_actual_table_without_a_media_type_is_shown_as_it_was_compared() {
         &Profile::V6,
         &ShownLimits::DEFAULT,
     );
-    assert_eq!(found.pairs[0].table.as_ref().map(|table| table.n_missing), Some(1));
+    assert_eq!(found.pairs[0].details.table.as_ref().map(|table| table.n_missing), Some(1));
     assert!(matches!(found.outputs[0], Some(ShownOutput::Table { n_rows: 1, .. })));
 }
 

@@ -3,57 +3,17 @@
 use std::rc::Rc;
 
 use hashbrown::HashMap;
-use juror_sparql::AlignmentRoom;
 
 use super::explainer::{Explainer, Explanation, LookedFor};
-use crate::alignment::{ArgumentDifference, StepPair, StepState};
+use crate::alignment::{StepDetails, StepPair, StepState};
 use crate::compare::{Expectation, Spare, View};
 use crate::limits::{Excess, TooLarge, Whose};
 use crate::match_steps::{Matching, Pair, scored_groups};
 use crate::profile::Profile;
 use crate::question::ExpectedStep;
 use crate::record::Record;
-use crate::shown_output::{ShownLimits, shortened};
+use crate::shown_output::ShownLimits;
 use crate::trajectory::Step;
-
-/// How closely steps are looked at.
-#[derive(Clone, Copy)]
-pub(crate) enum Depth {
-    /// To say in words what is wrong.
-    Words,
-    /// To show how steps stand to each other, within limits.
-    Details(ShownLimits),
-}
-
-impl Depth {
-    pub(super) fn is_deep(self) -> bool {
-        self.limits().is_some()
-    }
-
-    pub(super) fn limits(&self) -> Option<&ShownLimits> {
-        match self {
-            Depth::Words => None,
-            Depth::Details(limits) => Some(limits),
-        }
-    }
-
-    pub(super) fn room(self) -> AlignmentRoom {
-        self.limits().map_or(AlignmentRoom::NONE, |limits| AlignmentRoom {
-            rows: limits.rows,
-            comparisons: ShownLimits::COMPARISONS,
-        })
-    }
-
-    pub(super) fn args(
-        self,
-        differing: Vec<ArgumentDifference>,
-    ) -> Option<Vec<ArgumentDifference>> {
-        let limits = self.limits()?;
-        let short = |json: Option<String>| json.map(|json| shortened(&json, limits.characters));
-        let short = |(name, wanted, got)| (name, short(wanted), short(got));
-        Some(differing.into_iter().map(short).collect())
-    }
-}
 
 /// Expected and actual steps, and which of them were paired.
 #[derive(Clone, Copy)]
@@ -90,17 +50,22 @@ impl<'m> MatchedSteps<'m> {
         views
     }
 
-    /// Looks at every expected step, by group and position. `views` are those of the actual steps.
-    pub(crate) fn examine(&self, views: &[View<'_>], depth: Depth) -> Vec<StepPair> {
+    /// Looks at every expected step, by group and position: with limits, to show how it stands to the
+    /// actual one; without, to say in words what is wrong. `views` are those of the actual steps.
+    pub(crate) fn examine(
+        &self,
+        views: &[View<'_>],
+        limits: Option<&ShownLimits>,
+    ) -> Vec<StepPair> {
         let scored = scored_groups(self.groups, self.profile);
-        let explainer = Explainer::new(self, views, depth);
+        let explainer = Explainer::new(self, views, limits);
         let refused = self.refused();
         let spare = Rc::new(Spare::new(&self.profile.limits));
         let mut pairs = Vec::new();
         let mut incomplete = None;
         for (group, steps) in self.groups.iter().enumerate().rev() {
             if !scored.contains(&group) {
-                pairs.extend((0..steps.len()).map(|at| StepPair::not_scored(group, at)));
+                pairs.extend((0..steps.len()).map(|at| StepPair::of(group, at)));
                 continue;
             }
             let pair_of = |at| self.matching.pair_of(group, at);
@@ -110,7 +75,7 @@ impl<'m> MatchedSteps<'m> {
             for (at, step) in steps.iter().enumerate() {
                 let pair = pair_of(at);
                 let is_found = pair.is_some_and(|pair| pair.similarity >= 1.0);
-                if is_found && !depth.is_deep() {
+                if is_found && limits.is_none() {
                     continue;
                 }
                 let mut view = View::of_expected(step).under(self.profile).sharing(&spare);
@@ -118,17 +83,14 @@ impl<'m> MatchedSteps<'m> {
                     view = view.known_to_exceed(*excess);
                 }
                 let expected = Expectation::new(step, &view);
+                let missed = |explanation| StepPair::missed(group, at, explanation);
                 pairs.push(match (pair, &looked_for) {
                     (Some(pair), _) => examined_pair(&explainer, &expected, pair),
-                    (None, Some(looked_for)) => {
-                        let explanation = explainer.not_found(&expected, looked_for);
-                        StepPair::missed(group, at, explanation)
-                    }
+                    (None, Some(group)) => missed(explainer.not_found(&expected, group)),
                     (None, None) => {
                         let later = incomplete.unwrap_or(group) + 1;
                         let why = format!("not looked for, since group {later} is incomplete");
-                        let explanation = Explanation { why, ..Explanation::default() };
-                        StepPair::missed(group, at, explanation)
+                        missed(Explanation::new(why, None))
                     }
                 });
             }
@@ -156,47 +118,40 @@ fn examined_pair(
     expected: &Expectation<'_>,
     pair: &Pair,
 ) -> StepPair {
-    let is_found = pair.similarity >= 1.0;
-    let (why, details) = if is_found {
-        (None, explainer.details_of_found(expected, pair.actual))
-    } else {
-        let explanation = explainer.difference(expected, pair.actual);
-        (Some(explanation.why), explanation.details)
-    };
-    StepPair {
-        group: pair.group,
-        expected: pair.expected,
-        state: if is_found { StepState::Found } else { StepState::Partly },
+    let pair_of = |state, why, details| StepPair {
+        state,
         actual: Some(pair.actual),
-        nearest: None,
         similarity: Some(pair.similarity),
         why,
-        table: details.table,
-        documents: details.documents,
-        args: details.args,
+        details,
+        ..StepPair::of(pair.group, pair.expected)
+    };
+    if pair.similarity >= 1.0 {
+        let details = explainer.details_of_found(expected, pair.actual);
+        return pair_of(StepState::Found, None, details);
     }
+    let Explanation { why, details, .. } = explainer.difference(expected, pair.actual);
+    pair_of(StepState::Partly, Some(why), details)
 }
 
 impl StepPair {
-    fn not_scored(group: usize, expected: usize) -> StepPair {
-        let explanation = Explanation::default();
-        let missed = StepPair::missed(group, expected, explanation);
-        StepPair { state: StepState::NotScored, why: None, ..missed }
-    }
-
-    fn missed(group: usize, expected: usize, explanation: Explanation) -> StepPair {
-        let Explanation { why, against, details } = explanation;
+    /// A step that is not scored.
+    fn of(group: usize, expected: usize) -> StepPair {
         StepPair {
             group,
             expected,
-            state: StepState::Missed,
+            state: StepState::NotScored,
             actual: None,
-            nearest: against,
+            nearest: None,
             similarity: None,
-            why: Some(why),
-            table: details.table,
-            documents: details.documents,
-            args: details.args,
+            why: None,
+            details: StepDetails::default(),
         }
+    }
+
+    fn missed(group: usize, expected: usize, explanation: Explanation) -> StepPair {
+        let Explanation { why, against: nearest, details } = explanation;
+        let (state, why) = (StepState::Missed, Some(why));
+        StepPair { state, nearest, why, details, ..StepPair::of(group, expected) }
     }
 }

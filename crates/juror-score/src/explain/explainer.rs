@@ -3,42 +3,34 @@
 use std::cell::{Cell, OnceCell};
 
 use juror_json as json;
-use juror_sparql::{AlignmentRoom, Prepared, TableAlignment};
+use juror_sparql::{AlignmentRoom, Prepared};
 
+use super::MatchedSteps;
 use super::difference::{
     argument_difference, named_differing, output_difference, quote, retrieval_difference,
     sparql_difference,
 };
-use super::{Depth, MatchedSteps};
-use crate::alignment::{ArgumentDifference, DocumentAlignment};
+use crate::alignment::{DocumentAlignment, StepDetails};
 use crate::compare::{CompareBy, Expectation, View, differing};
 use crate::kind_names::StepKind;
 use crate::match_steps::{Matching, Pair, can_match};
 use crate::profile::{MissingStatus, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::repeated::RepeatedSteps;
+use crate::shown_output::ShownLimits;
 use crate::trajectory::{Status, Step};
 
 /// What is to be said about a step that was not found, or only partly.
-#[derive(Default)]
 pub(super) struct Explanation {
     pub(super) why: String,
     /// The actual step that it is explained against.
     pub(super) against: Option<usize>,
-    pub(super) details: Details,
-}
-
-/// How two steps stand to each other, as data.
-#[derive(Default)]
-pub(super) struct Details {
-    pub(super) table: Option<TableAlignment>,
-    pub(super) documents: Option<DocumentAlignment>,
-    pub(super) args: Option<Vec<ArgumentDifference>>,
+    pub(super) details: StepDetails,
 }
 
 impl Explanation {
-    fn new(why: impl Into<String>, against: impl Into<Option<usize>>) -> Explanation {
-        Explanation { why: why.into(), against: against.into(), details: Details::default() }
+    pub(super) fn new(why: impl Into<String>, against: impl Into<Option<usize>>) -> Explanation {
+        Explanation { why: why.into(), against: against.into(), details: StepDetails::default() }
     }
 }
 
@@ -79,7 +71,8 @@ pub(super) struct Explainer<'e, 't> {
     alike: OnceCell<Vec<AlikeSteps>>,
     /// How far tables are aligned, all together.
     room: Cell<AlignmentRoom>,
-    depth: Depth,
+    /// How much is shown; `None` if words are enough.
+    limits: Option<&'e ShownLimits>,
     profile: &'e Profile,
 }
 
@@ -87,13 +80,13 @@ impl<'e, 't> Explainer<'e, 't> {
     pub(super) fn new(
         matched: &MatchedSteps<'e>,
         views: &'e [View<'t>],
-        depth: Depth,
+        limits: Option<&'e ShownLimits>,
     ) -> Explainer<'e, 't> {
         let MatchedSteps { steps, matching, profile, .. } = *matched;
         let mut is_found = vec![false; steps.len()];
         matching.pairs.iter().for_each(|pair| is_found[pair.actual] = true);
-        let room = Cell::new(depth.room());
-        Explainer { steps, views, is_found, alike: OnceCell::new(), room, depth, profile }
+        let room = Cell::new(limits.map_or(AlignmentRoom::NONE, ShownLimits::room));
+        Explainer { steps, views, is_found, alike: OnceCell::new(), room, limits, profile }
     }
 
     /// Calls `align` with the room for tables that is left.
@@ -241,7 +234,7 @@ impl<'e, 't> Explainer<'e, 't> {
     pub(super) fn difference(&self, expected: &Expectation<'_>, at: usize) -> Explanation {
         let (view, actual) = (expected.view, &self.views[at]);
         let compare_by = CompareBy::of(expected, actual, self.profile);
-        let mut details = Details::default();
+        let mut details = StepDetails::default();
         let why = match compare_by {
             CompareBy::Sparql(format) => match (view.result(format), actual.result(format)) {
                 (Some(reference), Some(found)) => {
@@ -253,7 +246,7 @@ impl<'e, 't> Explainer<'e, 't> {
                     };
                     let told = self
                         .with_room(|room| sparql_difference((reference, prepared), found, room));
-                    details.table = told.1.filter(|_| self.depth.is_deep());
+                    details.table = told.1.filter(|_| self.limits.is_some());
                     told.0
                 }
                 (Some(_), None) => self.not_a_result("the output", actual),
@@ -270,7 +263,7 @@ impl<'e, 't> Explainer<'e, 't> {
                     _ => differing(view, actual),
                 };
                 let why = argument_difference(&differing);
-                details.args = self.depth.args(differing);
+                details.args = self.limits.map(|limits| limits.shorten_args(differing));
                 why
             }
             CompareBy::Iri => {
@@ -284,9 +277,9 @@ impl<'e, 't> Explainer<'e, 't> {
     }
 
     /// Returns how a step that was found stands to the expected one.
-    pub(super) fn details_of_found(&self, expected: &Expectation<'_>, at: usize) -> Details {
+    pub(super) fn details_of_found(&self, expected: &Expectation<'_>, at: usize) -> StepDetails {
         let actual = &self.views[at];
-        let mut details = Details::default();
+        let mut details = StepDetails::default();
         match CompareBy::of(expected, actual, self.profile) {
             CompareBy::Sparql(format) => {
                 let tables = expected.prepared(format).zip(actual.result(format));
@@ -303,7 +296,7 @@ impl<'e, 't> Explainer<'e, 't> {
     }
 
     fn documents(&self, expected: &View<'_>, actual: &View<'_>) -> Option<DocumentAlignment> {
-        DocumentAlignment::of(expected, actual, self.depth.limits()?)
+        DocumentAlignment::of(expected, actual, self.limits?)
     }
 }
 

@@ -26,8 +26,8 @@ pub struct CustomAspect {
     pub outputs: Vec<String>,
 }
 
-/// What a key of a result holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a key of a result holds. In this order, the keys of a finding can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyPart {
     /// The number of a metric, or the output of a custom evaluation at this index.
     Value(usize),

@@ -89,15 +89,8 @@ pub fn judged_aspects(profile: &Profile, custom: impl IntoIterator<Item = Aspect
 /// Reads the findings about a question, then those about its steps.
 fn judgement_in(fields: &Object<'_>, trajectory: &Trajectory<'_>, aspects: &[Aspect]) -> Judgement {
     let mut judgement = Judgement::default();
-    if let Some(by) = fields.get_set(Judgement::JUDGED_BY) {
-        let pair = small_value(by.get()).map(|value| FlatPair {
-            key: Judgement::JUDGED_BY.to_owned(),
-            step: None,
-            value,
-        });
-        let read = pair.and_then(|pair| Judgement::read(vec![pair], &[]));
-        judgement = read.unwrap_or_default();
-    }
+    let by = fields.get_set(Judgement::JUDGED_BY).and_then(|by| small_value(by.get()));
+    by.and_then(|by| judgement.read_judged_by(by));
     judgement.extend(findings_in(fields, None, aspects));
     for (at, step) in trajectory.steps.iter().flatten().enumerate() {
         judgement.extend(findings_in(&step.fields, Some(at), aspects));
@@ -121,24 +114,11 @@ fn findings_in(fields: &Object<'_>, step: Option<usize>, aspects: &[Aspect]) -> 
     let mut judgement = Judgement::default();
     for (aspect, mut pairs) in drafts {
         // Other programs may write the keys in another order.
-        pairs.sort_by_key(|(part, _)| rank_of(*part));
+        pairs.sort_by_key(|(part, _)| *part);
         let pairs = pairs.into_iter().map(|(_, pair)| pair).collect();
         judgement.extend(Judgement::read(pairs, std::slice::from_ref(aspect)).unwrap_or_default());
     }
     judgement
-}
-
-/// Returns where a part comes among the keys of a finding.
-fn rank_of(part: KeyPart) -> (usize, usize) {
-    match part {
-        KeyPart::Count(at) => (0, at),
-        KeyPart::Value(at) => (1, at),
-        KeyPart::Listed => (2, 0),
-        KeyPart::Repeats(at) => (3, at),
-        KeyPart::Error => (4, 0),
-        KeyPart::Reason => (5, 0),
-        KeyPart::Cost => (6, 0),
-    }
 }
 
 #[cfg(test)]
