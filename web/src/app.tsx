@@ -1,6 +1,6 @@
 // The questions: filters, table and the open question.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { View } from "./address";
 import { metricColumns } from "./columns";
 import type { Index } from "./contract";
@@ -12,7 +12,6 @@ import { useView, type Navigation } from "./navigation";
 import { sorted } from "./order";
 import { Panel } from "./question/panel";
 import { select } from "./selection";
-import { visible } from "./hidden";
 
 interface AppProps {
   index: Index;
@@ -27,15 +26,12 @@ export function App({ index, navigation }: AppProps) {
   const [cursor, setCursor] = useState(open ?? -1);
   const [help, setHelp] = useState(false);
   const find = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open !== null) setCursor(open);
   }, [open]);
   const move = useKeys({ index, view, rows, open, cursor, setCursor, setHelp, find, go: navigation.go });
   return (
     <>
-      {index.notes.map((note) => (
-        <p class="note">{visible(note)}</p>
-      ))}
       <Filters {...{ index, view, columns, problem, find }} n={rows.length} go={navigation.go} onHelp={() => setHelp(true)} />
       <Table {...{ index, view, rows, columns, open, cursor, setCursor }} go={navigation.go} />
       {view.q !== null && <Panel {...{ index, view, rows, open, move }} go={navigation.go} />}

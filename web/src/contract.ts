@@ -10,6 +10,7 @@ export interface Index {
   metrics: Metric[];
   /** Questions in a chunk of details. */
   chunk: number;
+  /** What was left out or shortened; the static page says it. */
   notes: string[];
   questions: Questions;
 }
@@ -162,7 +163,7 @@ export interface Verdict {
   error: string | null;
   reason: string | null;
   claims: Claims | null;
-  repeats: [name: string, values: (number | null)[]][];
+  repeats: [name: string, values: (number | string | null)[]][];
   usd: number | null;
   by: string | null;
   flags: string[];

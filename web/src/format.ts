@@ -55,7 +55,7 @@ function fraction(value: number): string {
 }
 
 export function seconds(value: number): string {
-  return value.toFixed(value < 0.01 ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0);
+  return value.toFixed(value > 0 && value < 0.01 ? 4 : value < 10 ? 2 : value < 100 ? 1 : 0);
 }
 
 export function usd(value: number): string {

@@ -20,5 +20,15 @@ async function start(place: HTMLElement) {
   if (navigation.view.q === null && readAddress(location.hash)) arrive();
 }
 
+/** Lets the keyboard scroll static parts that are wider than the window. */
+function reachScrollers() {
+  for (const part of document.querySelectorAll<HTMLElement>("main > section, main > section > details, figure.chart, .scroll")) {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
+  }
+}
+
+reachScrollers();
+addEventListener("resize", reachScrollers);
 const place = document.getElementById("app");
 if (place) void start(place);

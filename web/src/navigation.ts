@@ -1,6 +1,6 @@
 // Keeps the view and the address of the page in step.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { readAddress, START, writeAddress, type View } from "./address";
 
 /** Browsers refuse addresses that change too often, such as while a key is held. */
@@ -60,7 +60,7 @@ export class Navigation {
 
 export function useView(navigation: Navigation): View {
   const [view, setView] = useState(navigation.view);
-  useEffect(() => navigation.listen(() => setView(navigation.view)), [navigation]);
+  useLayoutEffect(() => navigation.listen(() => setView(navigation.view)), [navigation]);
   return view;
 }
 

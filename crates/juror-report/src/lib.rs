@@ -86,6 +86,7 @@ pub use comparison::{
     ComparisonFormat, ComparisonView, comparison_html, comparison_json, comparison_junit,
     comparison_markdown, comparison_name, comparison_text, comparison_tsv, is_unchanged,
 };
+pub use html::{AnswerText, Page, PageOptions, PageRun, PageSource, render_page};
 pub use junit::Threshold;
 pub use planning::{PlanRow, PlanSources, plan_rows, plan_table};
 pub use questions_table::calibrated_lines;

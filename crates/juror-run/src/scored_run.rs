@@ -26,6 +26,8 @@ pub struct ScoredRun {
     pub scores: ScoreTable,
     /// Results that could not be read, and other oddities.
     pub problems: Problems,
+    /// What a run says about itself; `None` for a file of results.
+    pub manifest: Option<Manifest>,
     /// The results, for explanations.
     document: Document,
     profile: Profile,
@@ -63,7 +65,7 @@ impl ScoredRun {
         } else {
             let document = load(name)?;
             let facts = RunFacts::of_file(name, kind_of(&document));
-            Ok(ScoredRun::new(facts, document, plan.clone(), metrics)?)
+            Ok(ScoredRun::of_results(facts, document, plan.clone(), metrics)?)
         }
     }
 
@@ -77,11 +79,13 @@ impl ScoredRun {
         let results = run.needed(RunFile::Results)?;
         let own = plan_of(&run.manifest, plan);
         let document = load(&results.display().to_string())?;
-        Ok(ScoredRun::new(facts_of(name, &run.manifest), document, own, metrics)?)
+        let facts = facts_of(name, &run.manifest);
+        let scored = ScoredRun::of_results(facts, document, own, metrics)?;
+        Ok(ScoredRun { manifest: Some(run.manifest), ..scored })
     }
 
     /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace.
-    fn new(
+    pub fn of_results(
         facts: RunFacts,
         document: Document,
         mut plan: Plan,
@@ -89,7 +93,19 @@ impl ScoredRun {
     ) -> Result<ScoredRun, Problems> {
         plan.custom_metrics = metrics.add_from(plan.custom_metrics, &document);
         let (scores, problems) = read_scores(&document, facts.kind, &plan)?;
-        Ok(ScoredRun { facts, scores, problems, document, profile: plan.profile })
+        let manifest = None;
+        Ok(ScoredRun { facts, scores, problems, manifest, document, profile: plan.profile })
+    }
+
+    /// The rules by which it was scored.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The results, each with the id of its question or query, in order.
+    pub fn results(&self) -> Vec<(Cow<'_, str>, &str)> {
+        let with_id = |text| Some((id_in(text, self.facts.kind)?, text));
+        results_in(&self.document).into_iter().filter_map(with_id).collect()
     }
 
     /// Says why questions have the scores that they have, where their results tell.

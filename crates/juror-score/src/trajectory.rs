@@ -6,6 +6,7 @@ use std::num::NonZero;
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
+use crate::compare::Instant;
 use crate::output::Output;
 
 /// The steps a subject took and how it ended. Read from a file, or built with a
@@ -94,6 +95,14 @@ pub enum Status {
     Missing,
     /// Any other status.
     Other,
+}
+
+impl Step<'_> {
+    /// When the step ran, in seconds since 1970, if the response says so.
+    pub fn ran_at(&self) -> Option<f64> {
+        let written = self.fields.get_set("execution_timestamp")?;
+        Some(Instant::parse(&json::text_of(written)?)?.seconds())
+    }
 }
 
 impl<'a> Step<'a> {

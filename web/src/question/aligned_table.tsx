@@ -1,10 +1,11 @@
 // Two tables side by side, in the column and row pairing that the scorer found.
 
 import { useState } from "preact/hooks";
-import type { AlignedRow, ShownTable, TableAlignment } from "../contract";
+import type { ShownTable, TableAlignment } from "../contract";
 import { count, grouped } from "../format";
 import { Text } from "../text";
-import { CellOf, useGrowing } from "./output";
+import { useGrowing } from "./output";
+import { kindOf, PairedRow, type SideColumn } from "./paired_row";
 
 interface AlignedTableProps {
   alignment: TableAlignment;
@@ -17,13 +18,6 @@ const FEW_ROWS = 30;
 
 type Side = "expected" | "actual";
 
-/** A column of one side: its position in the pairing and in its own table. */
-interface SideColumn {
-  pair: number;
-  at: number;
-  alone: boolean;
-}
-
 export function AlignedTable({ alignment, expected, actual }: AlignedTableProps) {
   const [equal, setEqual] = useState(alignment.rows.length <= FEW_ROWS);
   const rows = equal ? alignment.rows : alignment.rows.filter((row) => kindOf(row) !== "same");
@@ -33,7 +27,7 @@ export function AlignedTable({ alignment, expected, actual }: AlignedTableProps)
   return (
     <div class="aligned">
       <Counts {...{ alignment, equal, setEqual }} />
-      <div class="wide" tabIndex={0} role="region" aria-label="Expected and actual rows side by side">
+      <div class="wide" tabIndex={0} role="group" aria-label="Expected and actual rows side by side">
         <table class="data cells">
           <thead>
             <tr>
@@ -117,67 +111,6 @@ function Titles({ columns, table, sign, first = false }: TitlesProps) {
           {alone && <span title="This column has no partner">{sign} </span>}
           <Text value={table?.columns[at] ?? `column ${at + 1}`} />
         </th>
-      ))}
-    </>
-  );
-}
-
-type Kind = "same" | "changed" | "missing" | "extra";
-
-const SIGNS: Record<Kind, string> = { same: "=", changed: "~", missing: "−", extra: "+" };
-
-export function kindOf([expected, actual, differing]: AlignedRow): Kind {
-  if (actual === null) return "missing";
-  if (expected === null) return "extra";
-  return differing ? "changed" : "same";
-}
-
-interface PairedRowProps {
-  row: AlignedRow;
-  left: SideColumn[];
-  right: SideColumn[];
-  expected: ShownTable | null;
-  actual: ShownTable | null;
-}
-
-function PairedRow({ row, left, right, expected, actual }: PairedRowProps) {
-  const kind = kindOf(row);
-  return (
-    <tr class={kind}>
-      <th scope="row" class="sign" title={kind}>
-        {SIGNS[kind]}
-        <span class="off-screen"> {kind}</span>
-      </th>
-      <SideCells columns={left} table={expected} at={row[0]} differing={row[2] ?? []} />
-      <SideCells columns={right} table={actual} at={row[1]} differing={row[2] ?? []} first />
-    </tr>
-  );
-}
-
-interface SideCellsProps {
-  columns: SideColumn[];
-  table: ShownTable | null;
-  at: number | null;
-  differing: number[];
-  first?: boolean;
-}
-
-function SideCells({ columns, table, at, differing, first = false }: SideCellsProps) {
-  if (columns.length === 0) return null;
-  const edge = first ? "first" : "";
-  if (at === null) return <td class={`${edge} gap`} colSpan={columns.length} />;
-  const row = table?.rows[at];
-  if (!row) {
-    return (
-      <td class={`${edge} gap none`} colSpan={columns.length}>
-        row {grouped(at + 1)} is not kept with this report
-      </td>
-    );
-  }
-  return (
-    <>
-      {columns.map((column, place) => (
-        <CellOf value={row[column.at] ?? null} class={`${place === 0 ? edge : ""} ${differing.includes(column.pair) ? "differs" : ""}`} />
       ))}
     </>
   );

@@ -24,14 +24,16 @@ export function Answers({ index, detail, chosen, trial }: AnswersProps) {
         </div>
       )}
       {attempts.map((attempt, run) => (
-        <Answer attempt={attempt} title={title(index, run)} ops={alone ? [1] : [-1, 1]} />
+        <Answer attempt={attempt} title={title(index, detail, run, run === chosen ? trial : 0)} ops={alone ? [1] : [-1, 1]} />
       ))}
     </section>
   );
 }
 
-function title({ runs }: Index, run: number): string {
-  return runs.length > 1 ? `Answer ${runs[run]?.label ?? ""}` : "Answer";
+function title({ runs }: Index, detail: Detail, run: number, trial: number): string {
+  const answer = runs.length > 1 ? `Answer ${runs[run]?.label ?? ""}` : "Answer";
+  const attempts = detail.runs[run] ?? [];
+  return attempts.length > 1 ? `${answer}, trial ${attempts[trial]?.trial ?? trial + 1}` : answer;
 }
 
 function Answer({ attempt, title, ops }: { attempt: Attempt | undefined; title: string; ops: number[] }) {

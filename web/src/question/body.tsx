@@ -19,6 +19,9 @@ export function Body({ index, view, at, detail }: BodyProps) {
   const run = chosenRun(view, detail);
   const trial = chosenTrial(view, detail.runs[run] ?? []);
   const attempt = detail.runs[run]?.[trial];
+  // Answers and scores of several runs stand side by side; only what follows is of one run.
+  const several = index.runs.length > 1;
+  const tabs = <Tabs {...{ index, view, detail, run, trial }} />;
   return (
     <>
       <div class="asked">
@@ -27,14 +30,15 @@ export function Body({ index, view, at, detail }: BodyProps) {
       {((index.questions.flags[at] ?? 0) & FLAG.shortened) !== 0 && (
         <p class="note">Some details of this question were shortened to keep the report small.</p>
       )}
-      <Tabs {...{ index, view, detail, run, trial }} />
+      {!several && tabs}
       <Answers {...{ index, detail, trial }} chosen={run} />
       <Scores {...{ index, at, run, attempt }} n_trials={detail.runs[run]?.length ?? 0} />
+      {several && tabs}
       {attempt ? (
         <>
           {index.kind === "bench" && <Agent gold={detail.gold} attempt={attempt} />}
           <Steps reference={detail.reference} attempt={attempt} of={runWords(index, run)} />
-          <Verdicts verdicts={attempt.verdicts} of={runWords(index, run)} />
+          <Verdicts index={index} verdicts={attempt.verdicts} of={runWords(index, run)} />
         </>
       ) : (
         <p class="note">This question is not in {runWords(index, run) || "this run"}.</p>
@@ -86,7 +90,7 @@ function Tabs({ index, view, detail, run, trial }: TabsProps) {
         <nav class="tabs" aria-label="Trial">
           {attempts.map((attempt, at) => (
             <a href={writeAddress({ ...view, run, trial: at })} aria-current={at === trial ? "true" : undefined}>
-              Trial {(attempt.trial ?? at) + 1}
+              Trial {attempt.trial ?? at + 1}
               {attempt.status === "error" && <span class="status error">error</span>}
             </a>
           ))}

@@ -7,7 +7,7 @@ export function ClaimList({ claims }: { claims: Claims }) {
   const matchedReference = new Set(matching.map(([of]) => of));
   const matchedActual = new Set(matching.map(([, of]) => of));
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Claims">
+    <div class="wide" tabIndex={0} role="group" aria-label="Claims">
       <table class="data claims">
         <caption>Claims</caption>
         <thead>

@@ -28,7 +28,7 @@ function tableOf(shown: Shown | null | undefined) {
 
 function Arguments({ args }: { args: ArgumentDifference[] }) {
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Arguments that differ">
+    <div class="wide" tabIndex={0} role="group" aria-label="Arguments that differ">
       <table class="data arguments">
         <caption>Arguments that differ</caption>
         <thead>
@@ -64,7 +64,7 @@ function RankedDocuments({ alignment, output }: { alignment: DocumentAlignment; 
   const [n, button] = useGrowing(alignment.rows.length, 50);
   return (
     <>
-      <div class="wide" tabIndex={0} role="region" aria-label="Retrieved documents">
+      <div class="wide" tabIndex={0} role="group" aria-label="Retrieved documents">
         <table class="data ranked">
           <caption>
             Retrieved documents by rank{alignment.k !== null && `; the first ${alignment.k} count`}

@@ -42,7 +42,7 @@ function PlainTable({ table }: { table: ShownTable }) {
   const [n, button] = useGrowing(table.rows.length, 20);
   return (
     <>
-      <div class="wide" tabIndex={0} role="region" aria-label="Rows of the output">
+      <div class="wide" tabIndex={0} role="group" aria-label="Rows of the output">
         <table class="data cells">
           <thead>
             <tr>

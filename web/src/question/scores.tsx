@@ -22,7 +22,7 @@ export function Scores({ index, at, run, attempt, n_trials }: ScoresProps) {
   return (
     <section class="part" aria-labelledby="scores-title">
       <h4 id="scores-title">Scores</h4>
-      <div class="wide" tabIndex={0} role="region" aria-labelledby="scores-title">
+      <div class="wide" tabIndex={0} role="group" aria-labelledby="scores-title">
         <table class="data scores">
           <thead>
             <tr>

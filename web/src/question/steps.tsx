@@ -1,13 +1,12 @@
 // Expected and actual steps, aligned as the scorer paired them.
 
-import type { ActualStep, Attempt, ExpectedStep, Reference, StepPair } from "../contract";
+import type { ActualStep, Attempt, Reference, StepPair } from "../contract";
 import { Fold } from "../fold";
 import { score, seconds } from "../format";
 import { Text } from "../text";
-import { Differences } from "./differences";
 import { Lane } from "./lane";
 import { lastEnd, stepLines, type Line } from "./lines";
-import { Labelled, Output } from "./output";
+import { StepBody } from "./step_body";
 
 interface StepsProps {
   reference: Reference | null;
@@ -58,13 +57,19 @@ function StepLine({ line, steps, end, expects }: StepLineProps) {
   const step = line.actual === null ? null : (steps[line.actual] ?? null);
   const state = pair?.state ?? (expected || !expects ? null : "extra");
   const summary = (
-    <span class="step-line">
-      {state && <State state={state} />}
+    <span class={`step-line ${expects ? "" : "unpaired"}`}>
+      {expects && (state ? <State state={state} /> : <span />)}
       {expects && <span class={`step-name ${expected ? "" : "none"}`}>{expected ? <Text value={expected.name} /> : "–"}</span>}
       <span class={`step-name ${step ? "" : "none"}`}>{step ? <ActualName step={step} at={line.actual!} /> : "–"}</span>
-      {step?.status === "error" && <span class="status error">error</span>}
-      {step?.source && <span class="tag">{step.source}</span>}
-      {typeof pair?.similarity === "number" && <span class="similarity">{score(pair.similarity, "fraction")}</span>}
+      <span class="step-facts">
+        {typeof pair?.similarity === "number" && <span class="similarity">{score(pair.similarity, "fraction")}</span>}
+        {step?.source && (
+          <span class="tag">
+            <Text value={step.source} />
+          </span>
+        )}
+        {step?.status === "error" && <span class="status error">error</span>}
+      </span>
       {step && end !== null && <Lane step={step} end={end} />}
     </span>
   );
@@ -93,68 +98,5 @@ function ActualName({ step, at }: { step: ActualStep; at: number }) {
     <>
       <span class="number">{at + 1}</span> <Text value={step.name} />
     </>
-  );
-}
-
-function StepBody({ line, step, steps }: { line: Line; step: ActualStep | null; steps: ActualStep[] }) {
-  const { pair, expected } = line;
-  const near = pair?.nearest ?? null;
-  const against = step ?? (near === null ? null : (steps[near] ?? null));
-  const aligned = pair?.table ?? pair?.documents ?? null;
-  return (
-    <>
-      {pair?.why && (
-        <p class="why">
-          <Text value={pair.why} />
-        </p>
-      )}
-      {!step && against && near !== null && (
-        <p class="note">
-          Compared with step {near + 1}, <Text value={against.name} />, the nearest one.
-        </p>
-      )}
-      {pair && <Differences {...{ pair, expected, actual: against }} />}
-      <div class="sides">
-        {expected && <ExpectedSide step={expected} aligned={aligned !== null} />}
-        {against && <ActualSide step={against} aligned={aligned !== null} title={expected ? (step ? "Actual" : "Nearest") : null} />}
-      </div>
-    </>
-  );
-}
-
-function ExpectedSide({ step, aligned }: { step: ExpectedStep; aligned: boolean }) {
-  return (
-    <div>
-      <h5>Expected</h5>
-      {step.ordered && <p class="note">The order of rows counts.</p>}
-      {step.required && (
-        <p class="note">
-          Required columns: <Text value={step.required.join(", ")} />
-        </p>
-      )}
-      {step.args !== null && <Labelled name="arguments" text={step.args} />}
-      {step.output && !aligned && <Output shown={step.output} />}
-    </div>
-  );
-}
-
-function ActualSide({ step, aligned, title }: { step: ActualStep; aligned: boolean; title: string | null }) {
-  const facts = [step.id, step.status, step.source && `reply: ${step.source}`].filter((fact) => fact !== null && fact !== "");
-  return (
-    <div>
-      {title && <h5>{title}</h5>}
-      {facts.length > 0 && (
-        <p class="note">
-          <Text value={facts.join(" · ")} />
-        </p>
-      )}
-      {step.error !== null && (
-        <p class="note bad">
-          <b>Error</b> <Text value={step.error} />
-        </p>
-      )}
-      {step.args !== null && <Labelled name="arguments" text={step.args} />}
-      {step.output && !aligned && <Output shown={step.output} />}
-    </div>
   );
 }

@@ -1,27 +1,27 @@
 // What judges said, and how they were asked.
 
-import type { Call, Verdict } from "../contract";
+import type { Call, Index, Verdict } from "../contract";
 import { Fold } from "../fold";
-import { NONE, score, usd } from "../format";
+import { score, usd } from "../format";
 import { visible } from "../hidden";
 import { LongText, Name, Text } from "../text";
 import { ClaimList } from "./claims";
 
-export function Verdicts({ verdicts, of }: { verdicts: Verdict[]; of: string }) {
+export function Verdicts({ index, verdicts, of }: { index: Index; verdicts: Verdict[]; of: string }) {
   if (verdicts.length === 0) return null;
   return (
     <section class="part" aria-labelledby="verdicts-title">
       <h4 id="verdicts-title">Verdicts {of && <small>{visible(of)}</small>}</h4>
       <div class="verdicts">
         {verdicts.map((verdict) => (
-          <OneVerdict verdict={verdict} />
+          <OneVerdict index={index} verdict={verdict} />
         ))}
       </div>
     </section>
   );
 }
 
-function OneVerdict({ verdict }: { verdict: Verdict }) {
+function OneVerdict({ index, verdict }: { index: Index; verdict: Verdict }) {
   const { metric, step, error, reason, claims, flags, calls } = verdict;
   return (
     <article class="verdict">
@@ -36,7 +36,7 @@ function OneVerdict({ verdict }: { verdict: Verdict }) {
         ))}
         <By verdict={verdict} />
       </header>
-      <Numbers verdict={verdict} />
+      <Numbers index={index} verdict={verdict} />
       {error !== null && (
         <p class="note bad">
           <b>Error</b> <Text value={error} />
@@ -68,7 +68,9 @@ function By({ verdict: { by, usd: price } }: { verdict: Verdict }) {
   );
 }
 
-function Numbers({ verdict: { numbers, repeats } }: { verdict: Verdict }) {
+/** Numbers of a verdict; those that are metrics of the report in their unit. */
+function Numbers({ index, verdict: { numbers, repeats } }: { index: Index; verdict: Verdict }) {
+  const unitOf = (name: string) => index.metrics.find(({ key }) => key === name)?.unit ?? null;
   if (numbers.length + repeats.length === 0) return null;
   return (
     <dl class="numbers">
@@ -77,7 +79,7 @@ function Numbers({ verdict: { numbers, repeats } }: { verdict: Verdict }) {
           <dt>
             <Name value={name} />
           </dt>
-          <dd>{typeof value === "string" ? <Text value={value} /> : score(value, null)}</dd>
+          <dd>{typeof value === "string" ? <Text value={value} /> : score(value, unitOf(name))}</dd>
         </div>
       ))}
       {repeats.map(([name, values]) => (
@@ -85,7 +87,7 @@ function Numbers({ verdict: { numbers, repeats } }: { verdict: Verdict }) {
           <dt>
             <Name value={name} />, each time
           </dt>
-          <dd>{values.map((value) => (value === null ? NONE : score(value, null))).join("  ")}</dd>
+          <dd>{values.map((value) => (typeof value === "string" ? visible(value) : score(value, unitOf(name)))).join("  ")}</dd>
         </div>
       ))}
     </dl>

@@ -9,7 +9,7 @@ import { count, grouped } from "../format";
 import { visible } from "../hidden";
 import type { Go } from "../navigation";
 import { showCounts } from "../selection";
-import { Name } from "../text";
+import { ColumnChoice } from "./column_choice";
 
 interface FiltersProps {
   index: Index;
@@ -29,7 +29,7 @@ export function Filters({ index, view, columns, problem, find, n, go, onHelp }: 
       <div class="filter-row">
         <GroupChoice {...{ index, view, go }} />
         <TextFilter {...{ view, problem, find, go }} />
-        {index.metrics.length > 1 && <ColumnChoice {...{ index, view, columns, go }} />}
+        {index.metrics.length > 1 && <ColumnChoice {...{ index, columns, go }} />}
         <button type="button" onClick={onHelp} aria-haspopup="dialog">
           Keys <kbd>?</kbd>
         </button>
@@ -125,29 +125,5 @@ function TextFilter({ view, problem, find, go }: Pick<FiltersProps, "view" | "pr
         {problem !== null && `Not used: ${visible(problem)}`}
       </span>
     </div>
-  );
-}
-
-function ColumnChoice({ index, columns, go }: Part & Pick<FiltersProps, "columns">) {
-  const shown = columns.map(({ metric }) => metric.key);
-  const change = (key: string, on: boolean) => {
-    const keys = on ? [...shown, key] : shown.filter((other) => other !== key);
-    if (keys.length > 0) go({ columns: keys }, "replace");
-  };
-  return (
-    <details class="column-choice">
-      <summary>
-        Columns <b>{shown.length}</b>/{index.metrics.length}
-      </summary>
-      <fieldset>
-        <legend class="off-screen">Metrics with a column</legend>
-        {index.metrics.map(({ key }) => (
-          <label class="choice">
-            <input type="checkbox" checked={shown.includes(key)} onChange={(event) => change(key, event.currentTarget.checked)} />
-            <Name value={key} />
-          </label>
-        ))}
-      </fieldset>
-    </details>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keysOn, switchKeys } from "../keys";
 
 interface KeyListProps {
@@ -11,7 +11,7 @@ interface KeyListProps {
 export function KeyList({ open, comparison, onClose }: KeyListProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [on, setOn] = useState(keysOn);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && !dialog.current?.open) dialog.current?.showModal();
   }, [open]);
   const marked = comparison ? "broken" : "wrong";

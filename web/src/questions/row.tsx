@@ -47,8 +47,8 @@ export const Row = memo(function Row({ index, view, columns, at, number, current
       </td>
       {columns.map((of) => of.cells.map((cell) => <Score {...{ index, at, of, cell }} />))}
       <td class="c-status">
-        <Status index={index} at={at} />
         <Flags flags={index.questions.flags[at] ?? 0} />
+        <Status index={index} at={at} />
       </td>
     </tr>
   );

@@ -1,6 +1,6 @@
 // The table of questions. Only rows near the visible part are in the document.
 
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { View } from "../address";
 import type { MetricColumns } from "../columns";
 import type { Index } from "../contract";
@@ -31,7 +31,7 @@ export function Table({ index, view, rows, columns, open, cursor, setCursor, go 
   return (
     <>
       <div class={`grid ${view.q === null ? "" : "with-question"}`} ref={scroller} tabIndex={0} role="region" aria-label="Table of questions">
-        <table class="questions" aria-rowcount={rows.length + n_head} style={{ minWidth: `${34 + 5.2 * n_cells}rem` }}>
+        <table class="questions" aria-rowcount={rows.length + n_head} style={{ minWidth: `${46 + 5.6 * n_cells}rem` }}>
           <caption class="off-screen">Questions and their scores</caption>
           <Columns n_cells={n_cells} />
           <Head {...{ index, view, columns, go }} />
@@ -86,16 +86,21 @@ function useFocus(scroller: Scroller, rows: number[], cursor: number, open: numb
   const place = useMemo(() => rows.indexOf(cursor), [rows, cursor]);
   const wanted = useRef(false);
   const wasOpen = useRef(panel);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = scroller.current;
-    if (!element || place === -1) return;
+    if (!element) return;
+    const closed = wasOpen.current && !panel;
+    wasOpen.current = panel;
+    if (place === -1) {
+      if (closed) element.focus({ preventScroll: true });
+      return;
+    }
     const head = element.querySelector("thead")?.offsetHeight ?? 0;
     const to = topFor(place, element.scrollTop, element.clientHeight - head);
     if (to !== null) element.scrollTop = to;
-    const within = element.contains(document.activeElement) || document.activeElement === document.body;
-    wanted.current = !panel && (within || wasOpen.current);
-    wasOpen.current = panel;
+    wanted.current = !panel;
   }, [cursor, open, panel]);
+  // After every change, because a row far away is in the document only after the scrolling above.
   useLayoutEffect(() => {
     if (!wanted.current) return;
     const link = scroller.current?.querySelector<HTMLElement>("tr.current a");

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { View } from "../address";
 import type { Index } from "../contract";
 import { actionOf, keysOn, type Action } from "../keys";
@@ -31,7 +31,8 @@ export function useKeys(context: KeyContext): Move {
     setCursor(to);
     if (view.q !== null) go(opening(index, to), "replace");
   };
-  useEffect(() => {
+  // Not after painting: a second key may come before that, and must find what the first one did.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const action = actionOf(event);
       if (!action || (!keysOn() && event.key.length === 1)) return;

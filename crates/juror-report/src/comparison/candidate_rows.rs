@@ -17,7 +17,7 @@ use crate::terminal::{shorten, visible};
 const WHY_WIDTH: usize = 160;
 
 /// A table: rows of cells, the first with the titles.
-pub(super) type Rows = Vec<Vec<String>>;
+pub(crate) type Rows = Vec<Vec<String>>;
 
 /// A row for each run: letter and name, id, day, and what it has in common with the baseline. What no
 /// run has is left out, such as the ids of files of results.
@@ -44,9 +44,9 @@ pub(super) fn run_rows(comparison: &Comparison) -> Rows {
 }
 
 /// One candidate against the baseline.
-pub(super) struct CandidateRows<'c> {
-    pub(super) comparison: &'c Comparison,
-    pub(super) candidate: &'c CandidateComparison,
+pub(crate) struct CandidateRows<'c> {
+    pub(crate) comparison: &'c Comparison,
+    pub(crate) candidate: &'c CandidateComparison,
     /// The letter of the candidate.
     pub(super) label: String,
     pub(super) view: &'c ComparisonView,
@@ -54,7 +54,7 @@ pub(super) struct CandidateRows<'c> {
 
 impl<'c> CandidateRows<'c> {
     /// All candidates, in order.
-    pub(super) fn all(comparison: &'c Comparison, view: &'c ComparisonView) -> Vec<Self> {
+    pub(crate) fn all(comparison: &'c Comparison, view: &'c ComparisonView) -> Vec<Self> {
         let candidates = comparison.candidates.iter().enumerate();
         let own =
             |(at, candidate)| CandidateRows { comparison, candidate, label: label(at + 1), view };
@@ -62,7 +62,7 @@ impl<'c> CandidateRows<'c> {
     }
 
     /// The title of what is told about it, if there are several.
-    pub(super) fn title(&self) -> Option<String> {
+    pub(crate) fn title(&self) -> Option<String> {
         self.has_several().then(|| format!("{} compared with A", self.label))
     }
 
@@ -76,7 +76,7 @@ impl<'c> CandidateRows<'c> {
     }
 
     /// The table of metrics.
-    pub(super) fn metrics(&self) -> Rows {
+    pub(crate) fn metrics(&self) -> Rows {
         let mut rows = vec![self.titled("metric", self.has_several())];
         for (name, own) in shown_metrics(self.candidate, self.view.all_metrics) {
             let own = cells(name, own, self.has_several());
@@ -86,7 +86,7 @@ impl<'c> CandidateRows<'c> {
     }
 
     /// What to keep in mind about the numbers of the metrics.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let notes = Notes {
             comparison: self.comparison,
             candidate: self.candidate,
@@ -130,7 +130,7 @@ impl<'c> CandidateRows<'c> {
     }
 
     /// How many questions flipped by a metric, and where most of them broke.
-    pub(super) fn flips_line(&self, flips: &Flips) -> String {
+    pub(crate) fn flips_line(&self, flips: &Flips) -> String {
         let (broken, fixed) = (count(flips.broken.len()), count(flips.fixed.len()));
         let most = flips.broken_groups().into_iter().next().map_or(String::new(), |most| {
             let n_all = self.candidate.groups.get(&most.group).copied().unwrap_or(most.n_broken);

@@ -13,6 +13,7 @@ mod words;
 
 use juror_compare::{Comparison, GateVerdict};
 
+pub(crate) use candidate_rows::CandidateRows;
 pub use format::ComparisonFormat;
 pub use html::comparison_html;
 pub(crate) use junit::GATES;
@@ -21,7 +22,7 @@ pub use markdown::{comparison_markdown, comparison_name};
 pub(crate) use notes::{Quotes, about_interval};
 pub use terminal::comparison_text;
 pub use tsv::comparison_tsv;
-pub(crate) use words::{count, group_noun, is_of_judging, noun};
+pub(crate) use words::{count, extent, group_noun, is_of_judging, label, noun};
 
 /// What a report of a comparison shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

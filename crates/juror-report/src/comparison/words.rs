@@ -11,7 +11,7 @@ use crate::amount::confidence;
 const ID_WIDTH: usize = 6;
 
 /// The letter of a run: the baseline is A, and candidates follow.
-pub(super) fn label(mut at: usize) -> String {
+pub(crate) fn label(mut at: usize) -> String {
     let mut letters = Vec::new();
     loop {
         letters.push(char::from(b'A' + u8::try_from(at % 26).unwrap_or(0)));
@@ -71,7 +71,7 @@ fn is_equal((one, other): (&Option<String>, &Option<String>)) -> Option<bool> {
 }
 
 /// How many questions are compared, how many failed, and what intervals allow for.
-pub(super) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -> String {
+pub(crate) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -> String {
     let noun = noun(candidate.run.kind, 2);
     let joined = candidate.questions;
     let all = joined + candidate.only_in_baseline.len() + candidate.only_in_candidate.len();

@@ -39,7 +39,7 @@ pub enum ReportFormat {
 
 impl ReportFormat {
     /// The supported extensions, for messages.
-    pub const ENDINGS: &str = ".md, .junit.xml";
+    pub const ENDINGS: &str = ".md, .junit.xml, .html";
 
     /// Returns the format for a file name's extension.
     pub fn from_name(name: &str) -> Option<ReportFormat> {

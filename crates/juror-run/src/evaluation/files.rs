@@ -74,6 +74,11 @@ impl ResultFiles {
         Ok(files)
     }
 
+    /// Adds a file of results.
+    pub fn add(&mut self, results: Output) {
+        self.results.push(results);
+    }
+
     /// Says what reports are to say.
     pub fn report_as(&mut self, options: ReportOptions) {
         self.reports.options = options;

@@ -29,6 +29,7 @@ use juror_sparql::{CellLimit, MediaType, NotAResult, Prepared, ResultFormat, Spa
 use serde_json::value::RawValue;
 pub(crate) use spare::Spare;
 pub use sparql::compare_sparql_results;
+pub(crate) use time::Instant;
 
 use crate::exact::ComparedJson;
 use crate::kind_names::StepKind;

@@ -13,7 +13,7 @@ const TOLERANCE: i64 = 60 * MICROS;
 
 /// A moment, in microseconds since 1970 in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Instant(i64);
+pub(crate) struct Instant(i64);
 
 /// Whether two times mean the same. Relative times refer to when the step ran. An expected relative
 /// time allows an absolute one within a minute of it; an expected absolute time allows no relative
@@ -86,8 +86,13 @@ fn relative_offset(text: &str) -> Option<i64> {
 }
 
 impl Instant {
+    /// Seconds since 1970.
+    pub(crate) fn seconds(self) -> f64 {
+        self.0 as f64 / MICROS as f64
+    }
+
     /// Reads ISO 8601. A time without a zone is in UTC.
-    pub(super) fn parse(text: &str) -> Option<Instant> {
+    pub(crate) fn parse(text: &str) -> Option<Instant> {
         let text = text.trim();
         if !text.is_ascii() {
             return None;

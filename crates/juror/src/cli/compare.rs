@@ -14,6 +14,7 @@ use juror_run::{Output, Plan, ScoredRun};
 use juror_score::ScoreTable;
 
 use super::gate::{GateArgs, parse_limit};
+use super::page::{PageArgs, PageFiles};
 use super::{RuleArgs, boolish, check_outputs};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -28,6 +29,9 @@ Examples:
 
   In a pipeline: fail if the steps score may have fallen by more than 0.02, and comment on it:
     juror compare runs/main runs/pr-412 --gates gates.yaml -o comment.md -o compare.junit.xml
+
+  To look at, in a browser: what broke, and how the answers differ:
+    juror compare runs/main runs/pr-412 -o changes.html
 
   Three models against one baseline, p-values adjusted for three candidates:
     juror compare runs/small runs/medium runs/large runs/huge
@@ -50,9 +54,13 @@ pub(super) struct CompareArgs {
     #[command(flatten)]
     gate: GateArgs,
 
-    /// Write the comparison here; the ending picks the format (.json .md .junit.xml .tsv). May repeat.
+    /// Write the comparison here; the ending picks the format (.html .json .md .junit.xml .tsv). May
+    /// repeat.
     #[arg(short, long = "output", value_name = "FILE", env = "JUROR_OUTPUT")]
     outputs: Vec<String>,
+
+    #[command(flatten)]
+    page: PageArgs,
 
     /// Compare this metric alone. May repeat.
     #[arg(long = "metric", value_name = "METRIC", env = "JUROR_METRIC")]
@@ -133,14 +141,20 @@ fn format_of(name: &str) -> anyhow::Result<ComparisonFormat> {
     format.ok_or_else(|| {
         let endings = ComparisonFormat::ENDINGS;
         anyhow::anyhow!(
-            "{name}: the format of a comparison is picked by the ending\n  hint: use {endings}"
+            "{name}: the format of a comparison is picked by the ending\n  hint: use {endings}, .html"
         )
     })
 }
 
+/// Starts all files, so that a missing folder is noticed before the work.
+fn files(names: &[String]) -> anyhow::Result<Vec<(ComparisonFormat, Output)>> {
+    names.iter().map(|name| Ok((format_of(name)?, Output::create_text(name)?))).collect()
+}
+
 pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     check_outputs(args.runs.iter().chain(&args.rules.config), &args.outputs, args.json)?;
-    let files = args.files()?;
+    let (pages, others) = PageFiles::begin(&args.outputs)?;
+    let files = files(&others)?;
     let (plan, options) = args.options()?;
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
@@ -155,6 +169,10 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     explain(&mut comparison, candidates, args.flips);
     let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();
     let exit = args.report(&comparison, &scores, files)?;
+    if !pages.is_empty() && !(args.only_changes && is_unchanged(&comparison)) {
+        let page = args.page.of_comparison(&runs, &comparison, &options.gates);
+        pages.write(&page, args.quiet)?;
+    }
     // The program ends here, and the system reclaims memory faster than dropping would.
     std::mem::forget(runs);
     Ok(exit)
@@ -178,12 +196,6 @@ impl CompareArgs {
             gates: plan.gates.clone(),
         };
         Ok((plan, options))
-    }
-
-    /// Starts all files, so that a missing folder is noticed before the work.
-    fn files(&self) -> anyhow::Result<Vec<(ComparisonFormat, Output)>> {
-        let names = self.outputs.iter();
-        names.map(|name| Ok((format_of(name)?, Output::create_text(name)?))).collect()
     }
 
     fn report(
@@ -244,12 +256,12 @@ impl CompareArgs {
     }
 }
 
-fn side(run: &ScoredRun) -> ComparedRun<'_> {
+pub(super) fn side(run: &ScoredRun) -> ComparedRun<'_> {
     ComparedRun { facts: &run.facts, scores: &run.scores }
 }
 
 /// Reads all runs, each on a thread of its own.
-fn read_all(names: &[String], plan: &Plan) -> anyhow::Result<Vec<ScoredRun>> {
+pub(super) fn read_all(names: &[String], plan: &Plan) -> anyhow::Result<Vec<ScoredRun>> {
     thread::scope(|scope| {
         let threads: Vec<_> =
             names.iter().map(|name| scope.spawn(move || ScoredRun::read(name, plan))).collect();

@@ -15,7 +15,9 @@ mod gate;
 mod judge;
 mod junit;
 mod label;
+mod page;
 mod plan;
+mod report;
 mod runs;
 mod schema;
 mod serve;
@@ -46,6 +48,7 @@ Examples:
   juror demo                                     a worked example, no files needed
   juror eval reference.yaml responses.jsonl      judge recorded answers
   juror compare runs/main runs/pr-412            did the change make it better?
+  juror report runs/main -o report.html          every question of a run, in a browser
   juror validate reference.yaml responses.jsonl  check files before a long run
   juror serve --tools tools --cache cache        answer tool calls of agents, offline
 
@@ -80,6 +83,7 @@ enum Command {
     Label(label::LabelArgs),
     Calibrate(calibrate::CalibrateArgs),
     Plan(plan::PlanArgs),
+    Report(report::ReportRunsArgs),
     Runs(runs::RunsArgs),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
@@ -113,6 +117,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Label(args) => label::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),

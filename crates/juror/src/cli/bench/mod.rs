@@ -15,13 +15,16 @@ use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
     QuerySelection,
 };
-use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
+use juror_run::{
+    AskOptions, Calibrating, Environment, Interrupt, ScoredRun, Settings, load_calibrations,
+};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 
 use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
+use super::page::PageArgs;
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
@@ -183,9 +186,12 @@ pub(super) struct BenchArgs {
     replay_agent: bool,
 
     /// File to write the results to [default: results/tools/ and a name made of agent and sets]; or
-    /// a report for people (.md) or pipelines (.junit.xml). May be repeated.
+    /// a report for people (.html .md) or pipelines (.junit.xml). May be repeated.
     #[arg(short, long = "output", value_name = "FILE")]
     outputs: Vec<String>,
+
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     junit: JunitArgs,
@@ -284,6 +290,8 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
         .apply(&mut totals.statistics, &totals.scores);
     let checked = totals.check(&checks.gates);
     outputs.write_reports(&results, &totals, &checked)?;
+    let pages = std::mem::take(&mut outputs.pages);
+    let shown = results.run.clone().unwrap_or_else(|| outputs.result_file().to_owned());
     outputs.write(&results, &report, &totals, benchmark.catalog(), args)?;
     let (n_errors, n_all) = (outcome.tried.n_failed, benchmark.queries().len());
     if outcome.is_kept() && !args.quiet && n_errors > 0 {
@@ -293,6 +301,12 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
         ));
     }
     outcome.complete(&results, &report, &totals).map_err(error_of)?;
+    if !pages.is_empty() {
+        let run = ScoredRun::read(&shown, &Settings::default().plan())
+            .map_err(|error| Outside(error.into()))?;
+        let page = args.page.of_run(&run, Some(totals.statistics), &checks.gates, &checked);
+        pages.write(&page, args.quiet)?;
+    }
     let exit = args.gate.report(&checked);
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { exit })
 }

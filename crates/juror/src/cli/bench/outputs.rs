@@ -17,6 +17,7 @@ use juror_tools::Catalog;
 use serde_json::{Value, json};
 
 use super::{BenchArgs, check_outputs};
+use crate::cli::page::{PageFiles, is_page};
 use crate::exit::Outside;
 use crate::output;
 
@@ -24,6 +25,8 @@ use crate::output;
 pub(super) struct Outputs {
     name: String,
     results: Vec<Output>,
+    /// Reports of one HTML file, made from the run when it is complete.
+    pub(super) pages: PageFiles,
     reports: Vec<(ReportFormat, Output)>,
     threshold: Option<Threshold>,
     converted: Option<Output>,
@@ -35,8 +38,9 @@ pub(super) struct Outputs {
 impl Outputs {
     /// Starts all files, so that a missing folder is noticed before the work, not after it.
     pub(super) fn begin(args: &BenchArgs, plan: &BenchPlan) -> anyhow::Result<Outputs> {
+        let is_report = |name: &String| is_page(name) || ReportFormat::from_name(name).is_some();
         let (reports, mut results): (Vec<_>, Vec<_>) =
-            args.outputs.iter().cloned().partition(|name| ReportFormat::from_name(name).is_some());
+            args.outputs.iter().cloned().partition(is_report);
         let is_default = results.is_empty();
         if is_default {
             results.push(plan.result_file());
@@ -56,7 +60,9 @@ impl Outputs {
             let _ = std::fs::create_dir_all(folder);
         }
         let text = |name: &Option<String>| name.as_deref().map(Output::create_text).transpose();
+        let (pages, reports) = PageFiles::begin(&reports)?;
         Ok(Outputs {
+            pages,
             results: create_all(&results).map_err(OutputError::or_report)?,
             reports: create_reports(&reports)?,
             threshold: args.junit.threshold(|name| juror_score::metric(name).is_some())?,
@@ -66,6 +72,11 @@ impl Outputs {
             pass_rate_csv: text(&args.pass_rate_csv)?,
             statistics: create_all(&args.statistics)?,
         })
+    }
+
+    /// The file of results.
+    pub(super) fn result_file(&self) -> &str {
+        &self.name
     }
 
     /// Writes the reports for people and pipelines.

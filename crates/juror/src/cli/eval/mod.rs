@@ -1,6 +1,7 @@
 //! `juror eval`: judges recorded answers.
 
 mod keep;
+mod page;
 mod summary;
 
 use std::num::NonZero;
@@ -21,10 +22,12 @@ use juror_score::read::RepeatedIds;
 
 pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
+use self::page::EvalPage;
 use self::summary::Summary;
 use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
+use super::page::{PageArgs, PageFiles};
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -47,6 +50,9 @@ Examples:
 
   A long judged run that can be interrupted and resumed by the same command:
     juror eval reference.yaml responses.jsonl -c juror.yaml --run runs/monday
+
+  To look at, in a browser: every question, and what differs:
+    juror eval reference.yaml responses.jsonl -o report.html
 
   For a pull request and a pipeline: the worst questions, and each question as a test:
     juror eval reference.yaml responses.jsonl -o report.md -o report.junit.xml
@@ -105,7 +111,7 @@ pub(super) struct EvalArgs {
 #[derive(Args, Default)]
 pub(super) struct ReportArgs {
     /// Write results here; the ending picks the format (.json .jsonl .yaml .tsv), or a report for
-    /// people (.md) or pipelines (.junit.xml). May repeat.
+    /// people (.html .md) or pipelines (.junit.xml). May repeat.
     #[arg(short, long = "output", value_name = "FILE", env = "JUROR_OUTPUT")]
     outputs: Vec<String>,
 
@@ -119,6 +125,9 @@ pub(super) struct ReportArgs {
 
     #[command(flatten)]
     junit: JunitArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
 
     /// Say in the results why each expected step was missed: in its `missed`.
     #[arg(long, env = "JUROR_EXPLAIN", value_parser = boolish())]
@@ -213,12 +222,14 @@ impl Work<'_> {
         if self.ask.dry_run {
             return self.count_calls(&evaluation, judges);
         }
-        let mut files = ResultFiles::create(&args.outputs, &args.aggregates, &args.statistics)?;
-        files.report_as(reports);
+        let (pages, outputs) = PageFiles::begin(&args.outputs)?;
+        let mut files = ResultFiles::create(&outputs, &args.aggregates, &args.statistics)?;
         let log = self.open_log(&evaluation, &place, judges)?;
         if let Some(log) = &log {
             files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
         }
+        let page = EvalPage::begin(pages, log.as_ref(), &reports.name, &mut files)?;
+        files.report_as(reports);
         let problems = all_problems(&evaluation);
         if !args.quiet {
             output::warn_all(&problems);
@@ -230,7 +241,10 @@ impl Work<'_> {
         let outcome = evaluation.run(judging, files, &interrupt, |event| progress.update(event));
         progress.end();
         let exit = match outcome {
-            Ok(outcome) => self.report(&evaluation, outcome, &problems, judges)?,
+            Ok(outcome) => {
+                page.write(args, &plan, &outcome.product)?;
+                self.report(&evaluation, outcome, &problems, judges)?
+            }
             Err(EvaluationError::InterruptedJudging { n_unfinished }) => {
                 let n_all = evaluation.dataset.questions.len();
                 let n_done = n_all - n_unfinished;

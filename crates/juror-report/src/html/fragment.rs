@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::terminal::visible;
+use super::escape::escaped;
 
 /// Keeps notebooks, whichever renderer they have, from reading text between dollars as formulas.
 const NO_FORMULAS: &str = "tex2jax_ignore mathjax_ignore";
@@ -55,22 +55,6 @@ impl Fragment {
     pub(crate) fn finish(self) -> String {
         format!("<div class=\"{NO_FORMULAS}\">\n{}</div>\n", self.0)
     }
-}
-
-/// Escapes what has a meaning in HTML, and replaces characters that hide or reverse text.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -1,0 +1,168 @@
+//! Every metric: means with distributions, or how each changed.
+
+use juror_compare::{
+    CandidateComparison, ChangeLimit, Condition, Margin, MetricComparison, MetricStatistics,
+};
+use juror_score::statistics::Interval;
+use juror_score::{Better, ScoreTable, Unit, metric};
+
+use super::{Cell, Figure, Table};
+use crate::amount::{Amounts, NONE, percent};
+use crate::comparison::{CandidateRows, ComparisonView, count, is_of_judging};
+use crate::html::chart::{ForestRow, Outcome, forest, histogram};
+use crate::html::page::{PageRun, PageSource};
+
+/// The tables of metrics, and notes about them.
+pub(super) fn metrics(source: &PageSource<'_>) -> (Vec<Table>, Vec<String>) {
+    match source.comparison {
+        Some(comparison) => {
+            let view = ComparisonView { all_metrics: true, ..ComparisonView::default() };
+            let tables = CandidateRows::all(comparison, &view).into_iter().filter_map(|rows| {
+                let caption = rows.title().unwrap_or_else(|| "How each metric changed".into());
+                Table::of_texts(&caption, &rows.metrics(), 1)
+            });
+            (tables.collect(), Vec::new())
+        }
+        None => {
+            let tables = source.runs.iter().map(of_run).collect();
+            (
+                tables,
+                vec![
+                    "± is half of the interval; coverage is the share of the answers to \
+                which a metric applies that have a verdict."
+                        .into(),
+                ],
+            )
+        }
+    }
+}
+
+fn of_run(run: &PageRun<'_>) -> Table {
+    let titles = ["metric", "mean", "interval", "median", "n", "coverage"];
+    let mut cells: Vec<Cell> = vec![Cell::text(titles[0])];
+    cells.extend(titles[1..].iter().map(|title| Cell::number(title)));
+    cells.push(Cell::text("distribution"));
+    let rows = run.statistics.micro.iter().map(|(name, own)| row(name, own, run.scores));
+    Table { caption: "Means over all answers".into(), titles: cells, rows: rows.collect() }
+}
+
+fn row(name: &str, own: &MetricStatistics, scores: &ScoreTable) -> Vec<Cell> {
+    let amounts = Amounts::of_metric(name);
+    let interval = own.interval.map_or(NONE.into(), |interval| amounts.range(interval));
+    let values: Vec<f64> = scores.column(name).map_or(Vec::new(), |column| {
+        column.values().iter().map(|value| value.number.value).collect()
+    });
+    let range = range_of(name);
+    let label = format!("distribution of {name} over {} values", count(values.len()));
+    vec![
+        Cell::text(name),
+        Cell::number(&amounts.value(own.mean)),
+        Cell::number(&interval),
+        Cell::number(&amounts.value(own.median)),
+        Cell::number(&count(own.n_scored)),
+        Cell::number(&percent(own.coverage)),
+        Cell::chart(histogram(&values, range, &label)),
+    ]
+}
+
+/// The range of a metric, if it has one.
+pub(super) fn range_of(name: &str) -> Option<(f64, f64)> {
+    (metric(name)?.unit == Unit::Fraction).then_some((0.0, 1.0))
+}
+
+/// How each metric changed, drawn: fractions by themselves, amounts in percent.
+pub(super) fn forests(source: &PageSource<'_>) -> Vec<Figure> {
+    let Some(comparison) = source.comparison else { return Vec::new() };
+    let mut figures = Vec::new();
+    for (at, candidate) in comparison.candidates.iter().enumerate() {
+        let name = source.run_name(at + 1);
+        for is_relative in [false, true] {
+            figures.extend(forest_of(source, candidate, is_relative, &name));
+        }
+    }
+    figures
+}
+
+fn forest_of(
+    source: &PageSource<'_>,
+    candidate: &CandidateComparison,
+    is_relative: bool,
+    run: &str,
+) -> Option<Figure> {
+    let shown = candidate.metrics.iter().filter(|(name, own)| {
+        !is_of_judging(name) && own.is_relative == is_relative && (!is_relative || own.a != 0.0)
+    });
+    let rows: Vec<ForestRow<'_>> = shown.map(|(name, own)| forest_row(source, name, own)).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let (what, write): (_, fn(f64) -> String) = if is_relative {
+        ("changes in percent", |value| format!("{value:+.0} %"))
+    } else {
+        ("differences", |value| format!("{value:+.2}"))
+    };
+    let caption = format!(
+        "{run}: {what} from the baseline with intervals; a shaded band is what a gate allows."
+    );
+    let svg = forest(&rows, &caption, |value| if value == 0.0 { "0".into() } else { write(value) });
+    Some(Figure { svg, caption })
+}
+
+fn forest_row<'r>(source: &PageSource<'_>, name: &'r str, own: &MetricComparison) -> ForestRow<'r> {
+    let factor = if own.is_relative { 100.0 / own.a.abs() } else { 1.0 };
+    let scaled =
+        |interval: Interval| Interval { low: interval.low * factor, high: interval.high * factor };
+    let interval = own.interval.map(scaled);
+    ForestRow {
+        name,
+        delta: own.delta * factor,
+        interval,
+        margin: margin(source, name, own).map(|margin| margin * factor),
+        outcome: outcome(interval, own.better),
+    }
+}
+
+/// A change is for the better or worse if its whole interval is.
+fn outcome(interval: Option<Interval>, better: Option<Better>) -> Outcome {
+    let (Some(Interval { low, high }), Some(better)) = (interval, better) else {
+        return Outcome::Open;
+    };
+    match (low > 0.0, high < 0.0, better) {
+        (true, _, Better::Higher) | (_, true, Better::Lower) => Outcome::Better,
+        (true, _, Better::Lower) | (_, true, Better::Higher) => Outcome::Worse,
+        _ => Outcome::Open,
+    }
+}
+
+/// The change that a gate on the metric allows.
+fn margin(source: &PageSource<'_>, name: &str, own: &MetricComparison) -> Option<f64> {
+    source.gates.gates.iter().find_map(|gate| match &gate.condition {
+        Condition::Change { metric, limit } if metric == name => Some(match limit {
+            ChangeLimit::MaxDrop(margin) => -absolute(*margin, own),
+            ChangeLimit::MaxRise(margin) => absolute(*margin, own),
+        }),
+        _ => None,
+    })
+}
+
+fn absolute(margin: Margin, own: &MetricComparison) -> f64 {
+    match margin {
+        Margin::Absolute(margin) => margin,
+        Margin::Percent(percent) => percent / 100.0 * own.a.abs(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_counts_only_if_its_whole_interval_does() {
+        let is = |low, high, better| outcome(Some(Interval { low, high }), Some(better));
+        assert!(is(0.1, 0.2, Better::Higher) == Outcome::Better);
+        assert!(is(0.1, 0.2, Better::Lower) == Outcome::Worse);
+        assert!(is(-0.2, -0.1, Better::Lower) == Outcome::Better);
+        assert!(is(-0.1, 0.2, Better::Higher) == Outcome::Open);
+        assert!(outcome(None, Some(Better::Higher)) == Outcome::Open);
+    }
+}

@@ -1,0 +1,203 @@
+//! The verdict: what was judged, how it came out, and what is missing.
+
+use juror_compare::{GateOutcome, GateVerdict, Kind, Statistics, worst};
+
+use super::{Cell, Link, Table, view_address};
+use crate::amount::{Amounts, percent};
+use crate::comparison::{CandidateRows, ComparisonView, count, extent, is_of_judging, noun};
+use crate::html::chunks::QuestionFacts;
+use crate::html::index::flag;
+use crate::html::page::PageSource;
+use crate::questions_table::about_intervals;
+use crate::terminal::visible;
+
+/// How many metrics the verdict shows.
+const CARDS: usize = 4;
+
+/// What was judged, and how.
+pub(crate) struct RunAbout {
+    pub(crate) name: String,
+    pub(crate) facts: Vec<(String, String)>,
+}
+
+/// A word with a colour.
+pub(crate) struct Badge {
+    pub(crate) class: &'static str,
+    pub(crate) text: String,
+}
+
+/// A main metric.
+pub(crate) struct Card {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) interval: String,
+    pub(crate) note: String,
+}
+
+pub(super) fn runs(source: &PageSource<'_>) -> Vec<RunAbout> {
+    let about = |(at, run): (usize, &crate::html::page::PageRun<'_>)| {
+        let facts = run.about.iter().map(|(key, value)| (visible(key), visible(value)));
+        RunAbout { name: source.run_name(at), facts: facts.collect() }
+    };
+    source.runs.iter().enumerate().map(about).collect()
+}
+
+fn verdict_of(source: &PageSource<'_>) -> Option<GateVerdict> {
+    match source.comparison {
+        Some(comparison) => {
+            let has_gates = comparison.candidates.iter().any(|own| !own.gates.is_empty());
+            has_gates.then_some(comparison.verdict)
+        }
+        None => (!source.outcomes.is_empty()).then(|| worst(source.outcomes)),
+    }
+}
+
+pub(super) fn badge(source: &PageSource<'_>) -> Option<Badge> {
+    let verdict = verdict_of(source)?;
+    Some(Badge { class: class_of(verdict), text: verdict.word().to_owned() })
+}
+
+fn class_of(verdict: GateVerdict) -> &'static str {
+    match verdict {
+        GateVerdict::Pass => "pass",
+        GateVerdict::Warn => "warn",
+        GateVerdict::Block => "block",
+        GateVerdict::Inconclusive => "inconclusive",
+    }
+}
+
+/// The main metrics: in comparisons how they changed, else their means.
+pub(super) fn cards(source: &PageSource<'_>) -> Vec<Card> {
+    match source.comparison.and_then(|comparison| comparison.candidates.first()) {
+        Some(candidate) => {
+            let shown = candidate.metrics.iter().filter(|(name, _)| !is_of_judging(name));
+            let card = |(name, own): (&String, &juror_compare::MetricComparison)| {
+                let amounts = Amounts::of(name, own);
+                let interval = own.interval.map(|interval| amounts.interval(interval));
+                Card {
+                    name: visible(name),
+                    value: amounts.change(own.delta),
+                    interval: interval.unwrap_or_else(|| "no interval can be had".into()),
+                    note: format!("{} → {}", amounts.value(own.a), amounts.value(own.b)),
+                }
+            };
+            main_first(source, shown.map(card).collect())
+        }
+        None => {
+            source.runs.first().map_or(Vec::new(), |run| main_first(source, means(run.statistics)))
+        }
+    }
+}
+
+fn means(statistics: &Statistics) -> Vec<Card> {
+    let shown = statistics.micro.iter().filter(|(name, _)| !is_of_judging(name));
+    let card = |(name, own): (&String, &juror_compare::MetricStatistics)| {
+        let amounts = Amounts::of_metric(name);
+        let interval = own.interval.map(|interval| amounts.range(interval));
+        Card {
+            name: visible(name),
+            value: amounts.value(own.mean),
+            interval: interval.unwrap_or_else(|| "no interval can be had".into()),
+            note: format!("n = {}", count(own.n_scored)),
+        }
+    };
+    shown.map(card).collect()
+}
+
+fn main_first(source: &PageSource<'_>, mut cards: Vec<Card>) -> Vec<Card> {
+    let headline = source.headline().map(visible);
+    cards.sort_by_key(|card| Some(&card.name) != headline.as_ref());
+    cards.truncate(CARDS);
+    cards
+}
+
+/// What is missing, and what to keep in mind about the numbers.
+pub(super) fn cautions(source: &PageSource<'_>) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if let Some(comparison) = source.comparison {
+        let view = ComparisonView::default();
+        for rows in CandidateRows::all(comparison, &view) {
+            cautions.extend(rows.title());
+            cautions.push(extent(comparison, rows.candidate));
+            cautions.extend(rows.notes());
+            cautions.extend(rows.candidate.flips.first().map(|flips| rows.flips_line(flips)));
+        }
+        return cautions.iter().map(|text| visible(text)).collect();
+    }
+    for run in &source.runs {
+        if !run.facts.is_complete {
+            cautions.push("The run is not finished: this is what there is of it.".into());
+        }
+        cautions.extend(missing(run.statistics));
+        cautions.extend(about_intervals(run.statistics, run.statistics.micro.values()));
+    }
+    cautions.iter().map(|text| visible(text)).collect()
+}
+
+fn missing(statistics: &Statistics) -> Vec<String> {
+    let Statistics { kind, questions, answers, errors, .. } = statistics;
+    let what = match kind {
+        Kind::Eval => "answers",
+        Kind::Bench => "attempts",
+    };
+    let several =
+        if answers == questions { String::new() } else { format!(", {} {what}", count(*answers)) };
+    let mut lines = vec![format!(
+        "{} {}{several}; {} of the {what} failed or are missing.",
+        count(*questions),
+        noun(*kind, *questions),
+        if *errors == 0 { "none".into() } else { count(*errors) }
+    )];
+    let lacking = statistics.micro.iter().filter(|(_, own)| own.coverage < 1.0);
+    lines.extend(lacking.map(|(name, own)| {
+        let all = own.n_scored + own.n_error;
+        let share = percent(own.coverage);
+        format!("{name} has a verdict for {} of {} ({share}).", count(own.n_scored), count(all))
+    }));
+    lines
+}
+
+/// Views of the table that are worth a look, with how many questions they have.
+pub(super) fn links(source: &PageSource<'_>, facts: &[QuestionFacts]) -> Vec<Link> {
+    let link = |show: &str, n: usize, what: &str| {
+        let href = view_address(&[("show", show)]);
+        (n > 0).then(|| Link { href, text: format!("{} {what}", count(n)) })
+    };
+    let flagged = |bit: u8| facts.iter().filter(|own| own.flags & bit != 0).count();
+    let flips = |of: fn(&juror_compare::Flips) -> usize| {
+        let candidates = source.comparison.iter().flat_map(|comparison| &comparison.candidates);
+        candidates.filter_map(|own| own.flips.first()).map(of).max().unwrap_or(0)
+    };
+    let errors = source.runs.last().map_or(0, |run| run.statistics.errors);
+    [
+        link("broken", flips(|flips| flips.broken.len()), "broken"),
+        link("fixed", flips(|flips| flips.fixed.len()), "fixed"),
+        link("error", errors, "failed"),
+        link("unsure", flagged(flag::UNSURE), "on which the judge is unsure"),
+        link("flagged", flagged(flag::IMITATES), "with texts that imitate verdicts"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// How the gates came out.
+pub(super) fn gates(source: &PageSource<'_>) -> Option<Table> {
+    let outcomes: Vec<&GateOutcome> = match source.comparison {
+        Some(comparison) => comparison.candidates.iter().flat_map(|own| &own.gates).collect(),
+        None => source.outcomes.iter().collect(),
+    };
+    if outcomes.is_empty() {
+        return None;
+    }
+    let row = |outcome: &&GateOutcome| {
+        let verdict =
+            Cell { badge: Some(class_of(outcome.verdict)), ..Cell::text(outcome.verdict.word()) };
+        vec![Cell::text(&outcome.gate), verdict, Cell::text(&outcome.why)]
+    };
+    Some(Table {
+        caption: "Gates".into(),
+        titles: ["gate", "verdict", "why"].map(Cell::text).to_vec(),
+        rows: outcomes.iter().map(row).collect(),
+    })
+}
