@@ -14,6 +14,8 @@ pub struct RunPages<'r> {
     runs: Vec<&'r ScoredRun>,
     statistics: Vec<Statistics>,
     journals: Vec<Option<Journal>>,
+    /// What is known about the first run, if it does not say so itself.
+    about: Vec<(String, String)>,
     options: PageOptions,
 }
 
@@ -28,8 +30,16 @@ impl<'r> RunPages<'r> {
             statistics: runs.iter().map(|run| Statistics::of(&run.scores, CONFIDENCE)).collect(),
             journals: runs.iter().map(|run| Journal::of(run)).collect(),
             runs,
+            about: Vec::new(),
             options,
         }
+    }
+
+    /// Says about the first run what it does not say itself: a file of results has no manifest.
+    #[must_use]
+    pub fn telling(mut self, about: Vec<(String, String)>) -> RunPages<'r> {
+        self.about = about;
+        self
     }
 
     /// Replaces the statistics of the first run, such as by those with corrected means.
@@ -78,6 +88,8 @@ impl<'r> RunPages<'r> {
     }
 
     fn page_runs(&self) -> Vec<PageRun<'_>> {
+        let mut told = Some(self.about.clone())
+            .filter(|_| self.runs.first().is_some_and(|run| run.manifest.is_none()));
         let runs = self.runs.iter().zip(&self.statistics).zip(&self.journals);
         runs.map(|((run, statistics), journal)| PageRun {
             facts: &run.facts,
@@ -85,7 +97,7 @@ impl<'r> RunPages<'r> {
             statistics,
             profile: run.profile(),
             custom: custom_aspects(run),
-            about: about(run),
+            about: told.take().filter(|told| !told.is_empty()).unwrap_or_else(|| about(run)),
             answers: answers(run, journal.as_ref()),
         })
         .collect()

@@ -1,7 +1,7 @@
 //! Reports of one HTML file: which outputs are, what they keep, and how they are written.
 
 use clap::Args;
-use juror_compare::{Comparison, GateOutcome, Gates, Statistics};
+use juror_compare::{Comparison, Gates};
 use juror_pages::RunPages;
 use juror_report::{Page, PageOptions};
 use juror_run::{Output, ScoredRun};
@@ -38,19 +38,9 @@ impl PageArgs {
         }
     }
 
-    /// Prepares the page of a run.
-    pub(super) fn of_run(
-        self,
-        run: &ScoredRun,
-        statistics: Option<Statistics>,
-        gates: &Gates,
-        outcomes: &[GateOutcome],
-    ) -> Page {
-        let pages = RunPages::new([run], self.options());
-        match statistics {
-            Some(statistics) => pages.with_statistics(statistics).of_run(gates, outcomes),
-            None => pages.of_run(gates, outcomes),
-        }
+    /// Prepares the pages of a run.
+    pub(super) fn of(self, run: &ScoredRun) -> RunPages<'_> {
+        RunPages::new([run], self.options())
     }
 
     /// Prepares the page of a comparison.

@@ -67,7 +67,7 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
         runs.iter().for_each(|run| output::warn_all(&run.problems));
     }
     let page = match &runs[..] {
-        [only] => args.page.of_run(only, None, &Gates::default(), &[]),
+        [only] => args.page.of(only).of_run(&Gates::default(), &[]),
         [baseline, candidates @ ..] => {
             let comparison = args.compare(baseline, candidates)?;
             args.page.of_comparison(&runs, &comparison, &Gates::default())

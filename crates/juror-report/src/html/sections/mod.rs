@@ -20,6 +20,8 @@ use verdict::{Badge, Card, RunAbout};
 
 /// Everything that shows without scripts.
 pub(crate) struct Sections {
+    /// What was judged, in a line.
+    pub(crate) lead: String,
     /// What was judged, and how, by run.
     pub(crate) runs: Vec<RunAbout>,
     /// The verdict of the gates, if there are any.
@@ -138,6 +140,7 @@ impl Sections {
         let (metrics, metric_notes) = metrics::metrics(source);
         let (judge, judge_notes) = judge::judge(source, facts);
         Sections {
+            lead: verdict::lead(source),
             runs: verdict::runs(source),
             badge: verdict::badge(source),
             cards: verdict::cards(source),

@@ -34,6 +34,25 @@ pub(crate) struct Card {
     pub(crate) note: String,
 }
 
+/// What was judged, in a line.
+pub(super) fn lead(source: &PageSource<'_>) -> String {
+    match &source.runs[..] {
+        [only] => {
+            let Statistics { kind, questions, .. } = only.statistics;
+            let began = only.facts.began.as_deref().unwrap_or_default();
+            let day = began.split(['T', ' ']).next().unwrap_or_default();
+            let parts =
+                [format!("{} {}", count(*questions), noun(*kind, *questions)), day.to_owned()];
+            let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            visible(&told.join(" · "))
+        }
+        several => {
+            let names: Vec<String> = (0..several.len()).map(|at| source.run_name(at)).collect();
+            names.join(" · ")
+        }
+    }
+}
+
 pub(super) fn runs(source: &PageSource<'_>) -> Vec<RunAbout> {
     let about = |(at, run): (usize, &crate::html::page::PageRun<'_>)| {
         let facts = run.about.iter().map(|(key, value)| (visible(key), visible(value)));
@@ -148,13 +167,25 @@ fn missing(statistics: &Statistics) -> Vec<String> {
         noun(*kind, *questions),
         if *errors == 0 { "none".into() } else { count(*errors) }
     )];
-    let lacking = statistics.micro.iter().filter(|(_, own)| own.coverage < 1.0);
-    lines.extend(lacking.map(|(name, own)| {
-        let all = own.n_scored + own.n_error;
-        let share = percent(own.coverage);
-        format!("{name} has a verdict for {} of {} ({share}).", count(own.n_scored), count(all))
-    }));
+    lines.extend(lacking(statistics));
     lines
+}
+
+/// Which metrics have fewer verdicts than answers they apply to, those with the same share together.
+fn lacking(statistics: &Statistics) -> Vec<String> {
+    let mut shares: indexmap::IndexMap<(usize, usize), Vec<&str>> = indexmap::IndexMap::new();
+    for (name, own) in &statistics.micro {
+        if own.coverage < 1.0 && !is_of_judging(name) {
+            let all = own.n_scored + own.n_error;
+            shares.entry((own.n_scored, all)).or_default().push(name);
+        }
+    }
+    let line = |((n_scored, n_all), names): (&(usize, usize), &Vec<&str>)| {
+        let share = percent(*n_scored as f64 / (*n_all).max(1) as f64);
+        let names = names.join(", ");
+        format!("{} of {} ({share}) have {names}.", count(*n_scored), count(*n_all))
+    };
+    shares.iter().map(line).collect()
 }
 
 /// Views of the table that are worth a look, with how many questions they have.

@@ -304,7 +304,8 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
     if !pages.is_empty() {
         let run = ScoredRun::read(&shown, &Settings::default().plan())
             .map_err(|error| Outside(error.into()))?;
-        let page = args.page.of_run(&run, Some(totals.statistics), &checks.gates, &checked);
+        let pages_of_run = args.page.of(&run).with_statistics(totals.statistics);
+        let page = pages_of_run.of_run(&checks.gates, &checked);
         pages.write(&page, args.quiet)?;
     }
     let exit = args.gate.report(&checked);

@@ -228,7 +228,8 @@ impl Work<'_> {
         if let Some(log) = &log {
             files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
         }
-        let page = EvalPage::begin(pages, log.as_ref(), &reports.name, &mut files)?;
+        let about = (reports.name.as_str(), self.about(judges));
+        let page = EvalPage::begin(pages, log.as_ref(), about, &mut files)?;
         files.report_as(reports);
         let problems = all_problems(&evaluation);
         if !args.quiet {
@@ -294,6 +295,23 @@ impl Work<'_> {
         let name = self.run.name.clone().unwrap_or_else(|| self.responses.name().to_owned());
         let threshold = self.report.junit.threshold(|metric| plan.has_metric(metric))?;
         Ok(ReportOptions { name, threshold })
+    }
+
+    /// Says what is judged and by whom, for reports.
+    fn about(&self, judges: Option<&Judges>) -> Vec<(String, String)> {
+        let profile = match self.settings.profile {
+            Some(juror_run::ProfileNumber::Six) => "profile 6",
+            Some(juror_run::ProfileNumber::Five) | None => "profile 5",
+        };
+        let judge = judges.map(|judges| judges.models.chat_name().to_owned());
+        [
+            ("reference", self.reference.name().to_owned()),
+            ("responses", self.responses.name().to_owned()),
+            ("rules", profile.to_owned()),
+            ("judged by", judge.unwrap_or_else(|| "rules alone, no model".to_owned())),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .to_vec()
     }
 
     fn open<'e>(&'e self, plan: &'e Plan) -> anyhow::Result<Evaluation<'e>> {

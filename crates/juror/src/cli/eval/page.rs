@@ -20,6 +20,8 @@ use crate::exit::Outside;
 pub(super) struct EvalPage {
     files: PageFiles,
     name: String,
+    /// What was judged, and by whom.
+    about: Vec<(String, String)>,
     results: Option<Results>,
 }
 
@@ -39,7 +41,7 @@ impl EvalPage {
     pub(super) fn begin<T>(
         files: PageFiles,
         log: Option<&RunLog<T>>,
-        name: &str,
+        (name, about): (&str, Vec<(String, String)>),
         results: &mut ResultFiles,
     ) -> anyhow::Result<EvalPage>
     where
@@ -55,7 +57,7 @@ impl EvalPage {
                 Some(Results::Kept(folder))
             }
         };
-        Ok(EvalPage { files, name: name.to_owned(), results: place })
+        Ok(EvalPage { files, name: name.to_owned(), about, results: place })
     }
 
     /// Writes the report.
@@ -72,8 +74,10 @@ impl EvalPage {
             Results::Kept(folder) => self.read(&folder.path().join(KEPT), plan),
         };
         let run = run.map_err(Outside)?;
-        let statistics = Some(totals.statistics.clone());
-        let page = args.page.of_run(&run, statistics, &plan.gates, &totals.gates);
+        let pages =
+            args.page.of(&run).telling(self.about).with_statistics(totals.statistics.clone());
+        let page = pages.of_run(&plan.gates, &totals.gates);
+        drop(pages);
         std::mem::forget(run);
         self.files.write(&page, args.quiet)
     }
