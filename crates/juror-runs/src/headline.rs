@@ -68,13 +68,18 @@ fn count(kind: RunKind, aggregates: &Value) -> Option<u64> {
     }
 }
 
+/// Whether a cost is already in those of recall and precision, which it adds up.
+fn is_sum(cost: &str) -> bool {
+    cost.starts_with("retrieval_") && cost.ends_with("_f1_cost")
+}
+
 /// Adds up what judging and the agent cost; `None` if nothing is known of it.
 fn cost(kind: RunKind, aggregates: &Value) -> Option<f64> {
     let sum = |costs: Vec<f64>| costs.into_iter().reduce(|sum, usd| sum + usd);
     match kind {
         RunKind::Eval => {
             let metrics = aggregates.get("micro")?.as_object()?.iter();
-            let costs = metrics.filter(|(name, _)| name.ends_with("_cost"));
+            let costs = metrics.filter(|(name, _)| name.ends_with("_cost") && !is_sum(name));
             sum(costs.filter_map(|(_, own)| own.get("sum")?.as_f64()).collect())
         }
         RunKind::Bench => {
@@ -109,6 +114,21 @@ mod tests {
         let told = headline(RunKind::Eval, json!({}), Some(aggregates));
         let means = vec![("steps_score", 0.5)];
         assert_eq!(told, Headline { n: Some(4), means, usd: Some(0.75) });
+    }
+
+    #[test]
+    fn a_call_that_two_metrics_tell_the_cost_of_is_paid_once() {
+        let of_texts = |texts: &str| {
+            let cost = |part: &str, usd: f64| {
+                (format!("retrieval_{texts}_{part}_cost"), json!({"sum": usd}))
+            };
+            [cost("recall", 0.25), cost("precision", 0.5), cost("f1", 0.75)]
+        };
+        let own = ("taste_f1_cost".to_owned(), json!({"sum": 1.0}));
+        let costs = of_texts("answer").into_iter().chain(of_texts("context")).chain([own]);
+        let micro: serde_json::Map<String, Value> = costs.collect();
+        let told = headline(RunKind::Eval, json!({}), Some(json!({"micro": micro})));
+        assert_eq!(told.usd, Some(2.5));
     }
 
     #[test]
