@@ -186,13 +186,21 @@ impl<'d, 'f> Parts<'d, 'f> {
         let has_gold = gold.is_none_or(|gold| is_something(gold.get()));
         let score = number(&self.scores, API_CALL_SCORE).unwrap_or(0.0);
         let has_finish = self.evaluation.get(HAS_FINISH).is_some_and(|flag| flag.get() == "true");
-        let scored = |name| Some(finding(name, Verdict::scored(number(&self.scores, name)?)));
         let mut computed = vec![
             number_or(API_CALL_SCORE, has_gold.then_some(score), Reason::NoRightApis),
             flag(HAS_FINISH, has_finish),
         ];
-        computed.extend([API_CALL_PRECISION, OTHER_CALLS].into_iter().filter_map(scored));
+        computed.extend(self.precision());
+        let others = number(&self.scores, OTHER_CALLS).map(Verdict::scored);
+        computed.extend(others.map(|others| finding(OTHER_CALLS, others)));
         computed
+    }
+
+    /// A precision of null belongs to an attempt that called nothing; files of others have none.
+    fn precision(&self) -> Option<Finding> {
+        self.scores.get(API_CALL_PRECISION)?;
+        let precision = number(&self.scores, API_CALL_PRECISION);
+        Some(number_or(API_CALL_PRECISION, precision, Reason::NothingCalled))
     }
 
     fn judged(&self) -> Vec<Finding> {
@@ -201,7 +209,10 @@ impl<'d, 'f> Parts<'d, 'f> {
             UNJUDGED => self.why_unjudged(),
             _ => self.sopr(),
         };
+        // What has no score for want of a judge has no status either, for the same reason.
+        let unjudged = (word == UNJUDGED).then(|| sopr.clone());
         let status = Status::of_reply(&word).map(|status| Verdict::scored(status.score()));
+        let status = status.or(unjudged);
         let seconds = number(&self.timing, EVALUATION_TIME).map(Verdict::scored);
         let more = [(ANSWER_STATUS, status), (EVALUATION_TIME, seconds)];
         let more = more.into_iter().filter_map(|(name, verdict)| Some(finding(name, verdict?)));

@@ -1,10 +1,13 @@
 //! Result files and their summaries.
 
+use juror_document::{Document, Format};
 use juror_json::Object;
-use juror_score::{Aspect, Ending, Finding, Scorecard, Verdict};
+use juror_score::{
+    Aspect, Cause, Ending, Finding, Reason, ScoreTable, Scorecard, Standing, Verdict, Why,
+};
 use juror_toolbench::judged::Status;
 use juror_toolbench::result::{
-    Metadata, QueryResult, Report, Summary, call_findings, file_name, read_result_file,
+    Metadata, QueryResult, Report, ResultLine, Summary, call_findings, file_name, read_result_file,
     status_findings,
 };
 use juror_toolbench::{CallScore, Called, Query, read_queries};
@@ -127,4 +130,58 @@ fn the_documents_form_is_written_and_both_are_read(query: &Query) -> Checked {
 fn read_result_file_of(value: &Value) -> (juror_toolbench::result::ResultFile, usize) {
     let (file, problems) = read_result_file(&document(&value.to_string()));
     (file, problems.errors.len())
+}
+
+/// What a table of scores knows about each metric of an attempt.
+fn standings(card: &Scorecard<'_>) -> Vec<(String, Standing)> {
+    let mut scores = ScoreTable::of_attempts();
+    scores.push_attempt(card);
+    let columns = scores.columns().iter();
+    columns.map(|column| (column.name.to_string(), scores.standing(column, 0))).collect()
+}
+
+/// Writes the card of an attempt as a line, and reads it again.
+fn read_back(card: &Scorecard<'_>, method: &str) -> Scorecard<'static> {
+    let result = QueryResult {
+        query: &query(),
+        card: card.clone(),
+        names_set: true,
+        answer: None,
+        called: &[],
+        claimed: &[],
+        calls_from_text: 0,
+        stopped: None,
+        method,
+    };
+    let line = serde_json::to_string(&ResultLine(&result)).expect("JSON");
+    let file = Document::new("r.jsonl", line.into(), Format::JsonLines).expect("UTF-8");
+    read_result_file(&file).0.results.remove(0)
+}
+
+#[test]
+fn an_attempt_that_is_read_back_has_the_metrics_that_it_had() {
+    let called = Called::Api("T".into(), "a".into());
+    let calls = [vec![], vec![called]].map(|called| CallScore::of(&called, &query().gold));
+    let endings = [Ending::Responded, Ending::Failed("exit status 1".into())];
+    let not_judged = || Verdict::NotApplicable(Reason::NotJudged);
+    let why = Why { message: "status 503".into(), cause: Cause::Outside };
+    let judges = [
+        ("none", status_findings(&[], not_judged(), 0.0)),
+        ("model", status_findings(&[Some(Status::Unsolved)], not_judged(), 0.5)),
+        ("model", status_findings(&[None], Verdict::Failed(why), 0.5)),
+    ];
+    for calls in &calls {
+        for ending in &endings {
+            for (method, judged) in &judges {
+                let card = Scorecard {
+                    ending: ending.clone(),
+                    computed: call_findings(calls, false).into(),
+                    judged: judged.into(),
+                    ..Scorecard::of_attempt("G1", "588")
+                };
+                let read = read_back(&card, method);
+                assert_eq!(standings(&read), standings(&card), "{calls:?}, {ending:?}, {method}");
+            }
+        }
+    }
 }
