@@ -1,5 +1,7 @@
 //! What differs between two runs.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::manifest::{Manifest, RunKind};
@@ -16,14 +18,22 @@ impl Manifest {
         }
     }
 
-    /// Lists the inputs of an evaluation that differ. File names make no difference.
+    /// Lists the inputs of an evaluation that differ. File names make no difference, and neither
+    /// does how a reference is written.
     fn other_inputs(&self, other: &Manifest) -> Vec<String> {
         let differs = |place: &str| self.identity.pointer(place) != other.identity.pointer(place);
+        let questions = [self, other].map(Manifest::question_hashes);
+        // Earlier releases know only the file of the reference.
+        let other_questions = if questions.iter().any(BTreeMap::is_empty) {
+            differs("/reference/hash")
+        } else {
+            questions[0] != questions[1]
+        };
         // Earlier releases stored rules only with judges.
         let rules = [self, other].map(|run| run.identity.get("rules"));
         let other_rules = matches!(rules, [Some(own), Some(others)] if own != others);
         let parts = [
-            (differs("/reference/hash"), "reference questions"),
+            (other_questions, "reference questions"),
             (differs("/responses/hash"), "responses"),
             (differs("/judges") || other_rules, "models, prompts or rules"),
         ];
@@ -96,6 +106,19 @@ mod tests {
         assert!(unsaid.differences(&bench(json!({"agent": "a", "trials": 1}))).is_empty());
         let three = bench(json!({"agent": "a", "trials": 3}));
         assert_eq!(unsaid.differences(&three), ["trials"]);
+    }
+
+    #[test]
+    fn a_reference_differs_by_its_questions_if_both_runs_tell_them() {
+        let with = |hash: &str, questions: Value| {
+            eval(json!({"reference": {"hash": hash, "questions": questions}}))
+        };
+        let one = with("r", json!({"q": "a"}));
+        assert!(one.differences(&with("indented", json!({"q": "a"}))).is_empty());
+        assert_eq!(one.differences(&with("r", json!({"q": "b"}))), ["reference questions"]);
+        let earlier = eval(json!({"reference": {"hash": "r"}}));
+        assert!(one.differences(&earlier).is_empty());
+        assert_eq!(earlier.differences(&with("s", json!({"q": "a"}))), ["reference questions"]);
     }
 
     #[test]

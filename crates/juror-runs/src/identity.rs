@@ -110,27 +110,28 @@ impl Manifest {
         self.id.get(..SHORT).unwrap_or(&self.id)
     }
 
-    /// Returns a hash of all questions or queries: equal ones have equal hashes. `None` if the run
-    /// does not say.
+    /// Returns a hash of all questions or queries: equal ones have equal hashes, however their file
+    /// is written. `None` if the run does not say.
     pub fn reference_hash(&self) -> Option<String> {
+        let questions = self.identity.pointer(self.place_of_questions());
+        let of_questions =
+            questions.and_then(Value::as_object).map(|hashes| short_hash(&text_of(hashes)));
+        // Earlier releases know only the file.
+        let of_file = || self.identity.pointer("/reference/hash")?.as_str().map(ToOwned::to_owned);
+        of_questions.or_else(of_file)
+    }
+
+    fn place_of_questions(&self) -> &'static str {
         match self.kind {
-            RunKind::Eval => {
-                self.identity.pointer("/reference/hash")?.as_str().map(ToOwned::to_owned)
-            }
-            RunKind::Bench => {
-                Some(short_hash(&self.identity.get("queries")?.as_object().map(text_of)?))
-            }
+            RunKind::Eval => "/reference/questions",
+            RunKind::Bench => "/queries",
         }
     }
 
     /// Returns the hash of each question by its id, or of each query by `set/id`; empty if the run
     /// does not say, as those of earlier releases.
     pub fn question_hashes(&self) -> BTreeMap<&str, &str> {
-        let place = match self.kind {
-            RunKind::Eval => "/reference/questions",
-            RunKind::Bench => "/queries",
-        };
-        let hashes = self.identity.pointer(place).and_then(Value::as_object);
+        let hashes = self.identity.pointer(self.place_of_questions()).and_then(Value::as_object);
         let hashes = hashes.into_iter().flatten();
         hashes.filter_map(|(id, hash)| Some((id.as_str(), hash.as_str()?))).collect()
     }
@@ -168,6 +169,20 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn an_equal_reference_is_known_by_its_questions_however_it_is_written() {
+        let hash = |reference: Value| {
+            Manifest::new(RunKind::Eval, "x", json!({"reference": reference})).reference_hash()
+        };
+        let one = json!({"hash": "r", "questions": {"q1": "a", "q2": "b"}});
+        let indented = json!({"hash": "s", "questions": {"q2": "b", "q1": "a"}});
+        let changed = json!({"hash": "r", "questions": {"q1": "a", "q2": "c"}});
+        assert_eq!(hash(one.clone()), hash(indented));
+        assert_ne!(hash(one), hash(changed));
+        assert_eq!(hash(json!({"hash": "r"})).as_deref(), Some("r"), "of an earlier release");
+        assert_eq!(hash(json!({})), None);
+    }
+
+    #[test]
     fn an_evaluation_tells_what_decides_its_scores() {
         let identity = json!({
             "reference": {"hash": "r", "questions": {"q1": "a", "q2": "b"}},
@@ -175,7 +190,6 @@ mod tests {
             "rules": 5,
         });
         let run = Manifest::new(RunKind::Eval, "x", identity);
-        assert_eq!(run.reference_hash().as_deref(), Some("r"));
         assert_eq!(run.question_hashes(), BTreeMap::from([("q1", "a"), ("q2", "b")]));
         assert_eq!(run.rules(), Some(&json!(5)));
         assert_eq!(run.judge(), Some(json!({"chat": {"model": "m"}})));
