@@ -615,21 +615,22 @@ pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
     identity
 }
 
+/// Returns what affects the verdicts of a model that judges.
+pub(crate) fn judge_identity(spec: &ModelSpec) -> Value {
+    // Parameters may be confidential, and a hash distinguishes them just as well.
+    let parameters = short_hash(&Value::Object(spec.parameters.clone()).to_string());
+    let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});
+    if let Some(address) = spec.other_address() {
+        own["address"] = without_credentials(&address).into();
+    }
+    own
+}
+
 /// Returns what affects verdicts: models with their parameters, prompts, rules.
 fn identity(profile: &Profile, specs: &Specs, panel: &Panel) -> Value {
-    let spec = |spec: &ModelSpec| {
-        // Parameters may be confidential, and a hash distinguishes them just as well.
-        let written = Value::Object(spec.parameters.clone()).to_string();
-        let parameters = short_hash(&written);
-        let mut own = serde_json::json!({"model": spec.name(), "parameters": parameters});
-        if let Some(address) = spec.other_address() {
-            own["address"] = without_credentials(&address).into();
-        }
-        own
-    };
     let mut identity = serde_json::json!({
-        "chat": spec(&specs.chat),
-        "embedding": specs.embedding.as_ref().map(spec),
+        "chat": judge_identity(&specs.chat),
+        "embedding": specs.embedding.as_ref().map(judge_identity),
         "prompts": panel.prompts(),
         "rules": rules(profile),
     });

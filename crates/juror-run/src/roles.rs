@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use juror_models::{ModelSpec, Models, Tell};
+use serde_json::Value;
 
 use crate::environment::Environment;
-use crate::models::{AskOptions, Specs, models, specs};
+use crate::models::{AskOptions, Specs, judge_identity, models, specs};
 use crate::settings::{ModelSettings, ModelsSettings, Settings};
 use crate::setup_error::SetupError;
 
@@ -35,8 +36,8 @@ impl Role {
 pub(crate) struct BenchModels {
     /// All of them, behind one queue, so that one cost ceiling covers agent and judge.
     pub(crate) models: Arc<Models>,
-    /// Whether there is a model that judges.
-    pub(crate) has_judge: bool,
+    /// What affects the verdicts of the model that judges, if there is one.
+    pub(crate) judge: Option<Value>,
     /// Whether the agent's model is the one that judges.
     pub(crate) judges_itself: bool,
 }
@@ -63,7 +64,7 @@ pub(crate) fn bench_models(
         Ok(found.map(|specs| specs.chat))
     };
     let (judge, agent) = (spec(Role::Judge, needed.judge)?, spec(Role::Agent, needed.agent)?);
-    let has_judge = judge.is_some();
+    let identity = judge.as_ref().map(judge_identity);
     let judges_itself = judge.as_ref().zip(agent.as_ref()).is_some_and(|(a, b)| is_same(a, b));
     let (chat, conversing) = match (judge, agent) {
         (None, None) => return Ok(None),
@@ -73,7 +74,7 @@ pub(crate) fn bench_models(
     };
     let specs = Specs { chat, conversing, embedding: None };
     let (models, _) = models(settings, specs, options, tell)?;
-    Ok(Some(BenchModels { models: Arc::new(models), has_judge, judges_itself }))
+    Ok(Some(BenchModels { models: Arc::new(models), judge: identity, judges_itself }))
 }
 
 /// Returns whether two models are the same, however they are asked.

@@ -34,6 +34,8 @@ pub enum SolveJudge {
         judge: PassRateJudge,
         /// The model.
         models: Arc<Models>,
+        /// What affects the model's verdicts: its name, its parameters, and its address.
+        identity: Value,
         /// How often each answer is judged.
         repeats: u32,
     },
@@ -44,22 +46,23 @@ pub enum SolveJudge {
 }
 
 impl SolveJudge {
-    /// Creates the judge that the user names; by default the model, or no judge if there is none.
+    /// Creates the judge that the user names; by default the model, which comes with what affects
+    /// its verdicts, or no judge if there is none.
     pub fn new(
         word: Option<JudgeWord>,
         settings: &Settings,
-        models: Option<&Arc<Models>>,
+        model: Option<(&Arc<Models>, &Value)>,
         repeats: Option<u32>,
     ) -> Result<SolveJudge, SetupError> {
-        let models = match (word, models) {
+        let (models, identity) = match (word, model) {
             (Some(JudgeWord::Heuristic), _) => return Ok(SolveJudge::Heuristic),
             (Some(JudgeWord::Nobody), _) | (None, None) => return Ok(SolveJudge::Nobody),
             (Some(JudgeWord::Model), None) => return Err(no_model()),
-            (_, Some(models)) => models.clone(),
+            (_, Some((models, identity))) => (models.clone(), identity.clone()),
         };
         let repeats = repeats.or(settings.judge.repeats.map(std::num::NonZero::get));
-        let judge = pass_rate_judge(settings)?;
-        Ok(SolveJudge::Model { judge, models, repeats: repeats.unwrap_or(1).max(1) })
+        let (judge, repeats) = (pass_rate_judge(settings)?, repeats.unwrap_or(1).max(1));
+        Ok(SolveJudge::Model { judge, models, identity, repeats })
     }
 
     /// Returns the name of the judging method, as results have it.
@@ -98,10 +101,16 @@ impl SolveJudge {
         Some(JudgedBy { model, embedding: None, prompts: self.prompts() })
     }
 
-    /// Describes the judge for the manifest of a run.
+    /// Describes the judge for the manifest of a run, as evaluations describe theirs.
     pub fn described(&self) -> Value {
-        json!({"method": self.method(), "model": self.model(), "prompts": self.prompts(),
-            "repeats": self.repeats()})
+        let mut described = match self {
+            SolveJudge::Model { identity, .. } => identity.clone(),
+            SolveJudge::Heuristic | SolveJudge::Nobody => json!({"model": null}),
+        };
+        described["method"] = self.method().into();
+        described["prompts"] = json!(self.prompts());
+        described["repeats"] = self.repeats().into();
+        described
     }
 
     /// Returns how often each answer is judged.
@@ -120,7 +129,7 @@ impl SolveJudge {
         call_score: f64,
     ) -> Solves {
         match self {
-            SolveJudge::Model { judge, models, repeats } => {
+            SolveJudge::Model { judge, models, repeats, .. } => {
                 Solves::of(judge.judge(query, answer, models, *repeats).await)
             }
             SolveJudge::Heuristic => guess(answer, call_score),

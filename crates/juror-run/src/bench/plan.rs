@@ -105,7 +105,7 @@ impl BenchOptions {
             warn(problem.into());
         }
         let opened = self.models(&environment, &listener)?;
-        let judging = opened.as_ref().filter(|own| own.has_judge).map(|own| &own.models);
+        let judging = opened.as_ref().and_then(|own| Some((&own.models, own.judge.as_ref()?)));
         let judge = SolveJudge::new(self.judge, &self.settings, judging, self.repeats)?;
         let judges_itself = opened.as_ref().is_some_and(|own| own.judges_itself);
         self.warnings(&judge, judges_itself, &environment).into_iter().for_each(warn);

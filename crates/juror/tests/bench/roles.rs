@@ -77,6 +77,28 @@ fn a_model_that_judges_itself_is_told_of_once() {
 }
 
 #[test]
+fn a_judge_that_is_asked_otherwise_or_elsewhere_is_another_judge() {
+    let judge = |model: &str| {
+        let stage = Stage::new();
+        let server = Server::start(Script::default());
+        let address = format!("{}/v1", server.address());
+        let model = format!("provider: openai_compatible, base_url: '{address}', {model}");
+        stage.write("juror.yaml", &format!("llm: {{judge: {{{model}}}}}\n"));
+        let agent = agent(&stage, "say(task, final_answer='x')");
+        let ended = stage.bench(&agent, "-c juror.yaml --pool own --query-id 1");
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let mut judge = stage.json("run/run.json")["judge"].take();
+        assert_eq!(judge["address"], address);
+        judge["address"].take();
+        judge
+    };
+    let cold = judge("model: m");
+    assert_eq!(cold, judge("model: m"));
+    assert_ne!(cold, judge("model: n"));
+    assert_ne!(cold, judge("model: m, temperature: 0.7"));
+}
+
+#[test]
 fn another_judge_is_no_other_run_and_another_agent_is() {
     let stage = Stage::new();
     let server = Server::start(Script::default());
