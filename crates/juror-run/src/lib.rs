@@ -45,7 +45,6 @@ mod interrupt;
 mod known_replies;
 mod models;
 mod output;
-mod places;
 mod plan;
 mod reply_store;
 mod roles;
@@ -73,7 +72,6 @@ pub use models::{
     final_answer_judge, judges, may_ask, models_for, no_model, pass_rate_judge, preference_judge,
 };
 pub use output::{Output, OutputError};
-pub use places::{Place, Places, UnclearSet};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use run_state::{RunState, look_at_run};

@@ -40,6 +40,7 @@ pub mod judged;
 mod mirror;
 pub mod names;
 mod offer;
+mod places;
 mod query;
 mod registry;
 pub mod result;
@@ -56,6 +57,7 @@ pub use function::{Form, Function, Property, Schema, Signature, function};
 pub use id_filter::IdFilter;
 pub use mirror::{Ending, Reply, read_mirror_reply};
 pub use offer::{Offer, OwnedOffer, TakenNames, function_names};
+pub use places::{Place, Places, UnclearSet};
 pub use query::{AvailableTool, AvailableTools, Query, QueryApi, read_queries};
 pub use registry::{Entry, Registry, resolve};
 pub use select::{

@@ -10,6 +10,7 @@ use juror_agents::environment::Setup;
 use juror_agents::{AgentError, Answered, Subject, Task};
 use juror_json::python::{Layout, push_dump_of_json};
 use juror_models::Models;
+use juror_toolbench::UnclearSet;
 use juror_toolbench::answer::{Answer, Details};
 use juror_tools::Catalog;
 use serde_json::value::{RawValue, to_raw_value};
@@ -20,7 +21,6 @@ use super::pool::Pool;
 use super::queries::Selected;
 use super::recorded::RecordedAnswers;
 use super::serving::Serving;
-use crate::places::UnclearSet;
 
 /// An agent to benchmark.
 pub enum Agent {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use juror_runs::RunLog;
 use juror_toolbench::answer::{Answer, Recorded};
+use juror_toolbench::{Place, Places, UnclearSet};
 
 use super::attempt::Attempt;
 use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
-use crate::places::{Place, Places, UnclearSet};
 
 /// Recorded answers, by query.
 #[derive(Debug, Default)]

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use juror_run::bench::Selected;
-use juror_run::{Place, Places};
-use juror_toolbench::Query;
 use juror_toolbench::answer::{Answers, Recorded};
+use juror_toolbench::{Place, Places, Query};
 use serde_json::{Map, Value, json};
 
 use super::queries;
