@@ -1,11 +1,13 @@
 //! Terminal output of benchmark runs.
 
-use juror_compare::{ByMetric, MetricStatistics};
+use juror_compare::{ByMetric, Caution, FEW_CLUSTERS, MetricStatistics, Statistics};
 use juror_score::Unit;
 use juror_toolbench::result::Summary;
 
-use crate::shown_mean::ShownMean;
-use crate::terminal::{Paint, Palette, layout, shorten};
+use crate::questions_table::about_intervals;
+use crate::shown_mean::{FEW, ShownMean};
+use crate::terminal::{Paint, Palette, layout, lines, shorten};
+use crate::trials::{TITLES, Trials};
 
 /// One line about a query that has ended.
 #[derive(Clone, Debug, Default)]
@@ -61,20 +63,59 @@ impl std::fmt::Display for QueryLine {
     }
 }
 
+/// The metrics whose means the table shows.
+const SCORE: &str = "sopr_score";
+const CALLS: &str = "api_call_score";
+const FINISH: &str = "has_finish";
+const TIME: &str = "system_answer_time";
+
 /// Renders the summaries of a run as a table: a row for each set, and one for all sets if there are
 /// several. Columns about solved queries are left out if nothing was judged. Percentages and scores
-/// are those of judged answers; a column counts the others, if there are any.
-pub fn agents_table(sets: &[SetRow<'_>], is_judged: bool, palette: Palette) -> String {
-    let has_unjudged = is_judged && sets.iter().any(|set| set.summary.unjudged_count > 0);
-    let shown = OptionalColumns { is_judged, has_unjudged };
+/// are those of judged answers; a column counts the others, if there are any. Below the table stands
+/// what to know about its intervals, and how often queries with several attempts are solved.
+pub fn agents_table(
+    sets: &[SetRow<'_>],
+    statistics: &Statistics,
+    is_judged: bool,
+    palette: Palette,
+) -> String {
+    let paint = Paint(palette);
+    let shown = OptionalColumns {
+        is_judged,
+        has_unjudged: is_judged && sets.iter().any(|set| set.summary.unjudged_count > 0),
+        has_attempts: sets.iter().any(SetRow::has_attempts),
+    };
     let mut rows = vec![header(shown)];
     rows.extend(sets.iter().map(|set| row(set, shown)));
-    let mut table = layout(&rows, Paint(palette));
-    let has_interval = |set: &SetRow<'_>| set.statistics.values().any(|own| own.interval.is_some());
-    if sets.iter().any(has_interval) {
-        table.push_str("± is half of the 95 % interval of a mean\n");
+    let notes = notes(sets, statistics, is_judged);
+    let notes = lines(notes.iter().map(|note| paint.dim(note)));
+    format!("{}{notes}{}", layout(&rows, paint), trials_table(statistics, paint))
+}
+
+/// Renders how often queries with several attempts are solved; empty if there are none.
+fn trials_table(statistics: &Statistics, paint: Paint) -> String {
+    let Some(trials) = Trials::of(statistics) else { return String::new() };
+    let mut rows = vec![TITLES.map(str::to_owned).to_vec()];
+    rows.extend(trials.rows());
+    format!("\n{}\n{}", trials.sentence(trials.metric), layout(&rows, paint))
+}
+
+/// What to know about the intervals of all rows: what they allow for, what their marks mean, and why
+/// some means have none.
+fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<String> {
+    let metrics = [SCORE, CALLS, FINISH, TIME].into_iter().skip(usize::from(!is_judged));
+    // The row of all sets is the last one, and the one that the notes are first of all about.
+    let own = sets
+        .iter()
+        .rev()
+        .flat_map(|set| metrics.clone().filter_map(|metric| set.statistics.get(metric)));
+    let own: Vec<&MetricStatistics> = own.collect();
+    let mut notes = about_intervals(statistics, own.iter().copied());
+    let has_mark = own.iter().any(|own| own.caution == Some(Caution::FewClusters));
+    if has_mark && !notes.iter().any(|note| note.starts_with(FEW)) {
+        notes.push(format!("{FEW} fewer than {FEW_CLUSTERS} queries are few for an interval"));
     }
-    table
+    notes
 }
 
 /// A row of the table: a set of queries, or all sets.
@@ -91,10 +132,17 @@ pub struct SetRow<'s> {
 impl SetRow<'_> {
     /// A mean with its interval, or by itself if the statistics lack it.
     fn mean(&self, metric: &str, otherwise: f64) -> String {
-        match self.statistics.get(metric) {
-            Some(own) => ShownMean::of(own).text(Unit::Fraction),
-            None => format!("{otherwise:.3}"),
+        match (self.statistics.get(metric), metric) {
+            (Some(own), TIME) => ShownMean::of(own).text(Unit::Seconds),
+            (Some(own), _) => ShownMean::of(own).text(Unit::Fraction),
+            (None, TIME) => format!("{otherwise:.2} s"),
+            (None, _) => format!("{otherwise:.3}"),
         }
+    }
+
+    /// Whether some query was attempted, or answered, several times.
+    fn has_attempts(&self) -> bool {
+        self.summary.total_evaluations != self.summary.total_queries
     }
 }
 
@@ -103,6 +151,7 @@ impl SetRow<'_> {
 struct OptionalColumns {
     is_judged: bool,
     has_unjudged: bool,
+    has_attempts: bool,
 }
 
 fn header(shown: OptionalColumns) -> Vec<String> {
@@ -111,20 +160,25 @@ fn header(shown: OptionalColumns) -> Vec<String> {
         OptionalColumns { has_unjudged: false, .. } => &["solved", "unsure", "unsolved", "SoPR"],
         _ => &["solved", "unsure", "unsolved", "unjudged", "SoPR"],
     };
-    let titles = ["", "queries"].iter().chain(solved);
+    let attempts: &[&str] = if shown.has_attempts { &["attempts"] } else { &[] };
+    let titles = ["", "queries"].iter().chain(attempts).chain(solved);
     let titles = titles.chain(&["API Call", "Finish", "errors", "time"]);
     titles.map(|title| (*title).to_owned()).collect()
 }
 
 fn row(set: &SetRow<'_>, shown: OptionalColumns) -> Vec<String> {
     let summary = set.summary;
-    let percent = |value: f64| format!("{value:.1} %");
-    let is_any_judged = summary.unjudged_count < summary.total_evaluations;
+    let n_attempts = summary.total_evaluations;
+    let is_any_judged = summary.unjudged_count < n_attempts;
     let share = |value: Option<f64>| match value {
-        Some(value) if is_any_judged => percent(value),
+        Some(value) if is_any_judged => format!("{value:.1} %"),
         _ => "–".into(),
     };
-    let mut cells = vec![shorten(&set.name, 40), summary.total_evaluations.to_string()];
+    let mean = |metric: &str, value: Option<f64>| {
+        value.map_or("–".into(), |value| set.mean(metric, value))
+    };
+    let mut cells = vec![shorten(&set.name, 40), summary.total_queries.to_string()];
+    cells.extend(shown.has_attempts.then(|| n_attempts.to_string()));
     if shown.is_judged {
         cells.extend([
             share(summary.solved_percentage),
@@ -132,20 +186,14 @@ fn row(set: &SetRow<'_>, shown: OptionalColumns) -> Vec<String> {
             share(summary.unsolved_percentage),
         ]);
         cells.extend(shown.has_unjudged.then(|| summary.unjudged_count.to_string()));
-        let sopr = summary.average_sopr_score.filter(|_| is_any_judged);
-        cells.push(sopr.map_or("–".into(), |sopr| set.mean("sopr_score", sopr)));
+        cells.push(mean(SCORE, summary.average_sopr_score.filter(|_| is_any_judged)));
     }
-    let has_gold = summary.api_call_not_applicable_count < summary.total_evaluations;
-    let seconds = summary.average_system_answer_time;
+    let has_gold = summary.api_call_not_applicable_count < n_attempts;
     cells.extend([
-        if has_gold {
-            set.mean("api_call_score", summary.average_api_call_score)
-        } else {
-            "–".into()
-        },
-        percent(summary.finish_percentage),
+        mean(CALLS, has_gold.then_some(summary.average_api_call_score)),
+        mean(FINISH, (n_attempts > 0).then_some(summary.finish_percentage / 100.0)),
         summary.error_count.to_string(),
-        seconds.map_or("–".into(), |seconds| format!("{seconds:.2} s")),
+        mean(TIME, summary.average_system_answer_time),
     ]);
     cells
 }
@@ -153,6 +201,10 @@ fn row(set: &SetRow<'_>, shown: OptionalColumns) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use juror_score::{Number, Resources, ScoreTable, Scorecard, Verdict};
+    use juror_toolbench::CallScore;
+    use juror_toolbench::judged::Status;
+    use juror_toolbench::result::{call_findings, status_findings};
 
     #[test]
     fn a_line_tells_how_a_query_went() {
@@ -188,6 +240,7 @@ mod tests {
     #[test]
     fn a_table_has_a_row_for_each_set() {
         let one = Summary {
+            total_queries: 2,
             total_evaluations: 2,
             solved_percentage: Some(50.0),
             unsure_percentage: Some(0.0),
@@ -199,17 +252,98 @@ mod tests {
             ..Summary::default()
         };
         let none = Summary { total_evaluations: 0, ..Summary::default() };
+        let nothing = Statistics::of(&ScoreTable::of_attempts(), 0.95);
         let statistics = ByMetric::default();
         let set =
             |name: &str, summary| SetRow { name: name.into(), summary, statistics: &statistics };
         let sets = [set("G1_tool", &one), set("all sets", &none)];
         assert_eq!(
-            agents_table(&sets, true, Palette::Plain),
-            "          queries  solved  unsure  unsolved   SoPR  API Call   Finish  errors    time\n\
-             G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250  100.0 %       0  0.50 s\n\
-             all sets        0       –       –         –      –         –    0.0 %       0       –\n"
+            agents_table(&sets, &nothing, true, Palette::Plain),
+            "          queries  solved  unsure  unsolved   SoPR  API Call  Finish  errors    time\n\
+             G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250   1.000       0  0.50 s\n\
+             all sets        0       –       –         –      –         –       –       0       –\n"
         );
-        let plain = agents_table(&sets[..1], false, Palette::Plain);
+        let plain = agents_table(&sets[..1], &nothing, false, Palette::Plain);
         assert!(!plain.contains("solved"), "{plain}");
+    }
+
+    /// The card of an attempt that solves its query or not, in two seconds or one.
+    fn card(set: &str, id: usize, trial: usize, solves: bool) -> Scorecard<'static> {
+        let status = if solves { Status::Solved } else { Status::Unsolved };
+        let judged = status_findings(&[Some(status)], Verdict::failed(""), 0.0);
+        let calls = CallScore { n_gold: 1, ..CallScore::default() };
+        let seconds = Number::real(if solves { 2.0 } else { 1.0 });
+        Scorecard {
+            trial: Some(trial),
+            computed: call_findings(&calls, solves).into(),
+            judged: judged.into(),
+            usage: Resources { seconds, ..Resources::default() },
+            ..Scorecard::of_attempt(set.to_owned(), id.to_string())
+        }
+    }
+
+    /// Renders the table of attempts at queries.
+    fn table(cards: &[Scorecard<'_>]) -> String {
+        let mut scores = ScoreTable::of_attempts();
+        for card in cards {
+            scores.push_attempt(card);
+        }
+        let statistics = Statistics::of(&scores, 0.95);
+        let summary = Summary::of(cards);
+        let own = |group: &str| -> Vec<&Scorecard<'_>> {
+            cards.iter().filter(|card| card.group == group).collect()
+        };
+        let summaries: Vec<(&String, Summary)> =
+            statistics.groups.keys().map(|group| (group, Summary::of(own(group)))).collect();
+        let mut rows: Vec<SetRow<'_>> = Vec::new();
+        for (group, summary) in &summaries {
+            let statistics = statistics.groups.get(*group).expect("its statistics");
+            rows.push(SetRow { name: (*group).clone(), summary, statistics });
+        }
+        rows.push(SetRow {
+            name: "all sets".into(),
+            summary: &summary,
+            statistics: &statistics.micro,
+        });
+        agents_table(&rows, &statistics, true, Palette::Plain)
+    }
+
+    #[test]
+    fn several_attempts_at_a_query_are_one_query_that_is_solved_sometimes() {
+        let cards: Vec<Scorecard<'_>> = (0..12)
+            .flat_map(|at| (1..=3).map(move |trial| (at, trial)))
+            .map(|(at, trial)| {
+                let set = if at < 3 { "G1" } else { "G2" };
+                card(set, at, trial, (at + trial) % 2 == 0)
+            })
+            .collect();
+        let table = table(&cards);
+        let row = |name: &str| -> Vec<&str> {
+            let row = table.lines().find(|line| line.starts_with(name)).expect("a row");
+            row.split_whitespace().collect()
+        };
+        assert_eq!(row("all sets")[2..4], ["12", "36"], "{table}");
+        assert_eq!(row("G1")[1..3], ["3", "9"], "{table}");
+        for told in [
+            "± is half of the 95 % interval of a mean, allowing for 12 queries",
+            "* fewer than 10 queries are few for an interval",
+            "no ±: the values do not vary",
+            "100 % of 12 queries are solved sometimes, by sopr_score",
+            "k  pass@k       interval  pass^k       interval   n",
+        ] {
+            assert!(table.contains(told), "{told}\n{table}");
+        }
+        let total = table.lines().find(|line| line.starts_with("all sets")).expect("a row");
+        assert_eq!(total.matches('±').count(), 3, "SoPR, Finish and time: {total}");
+    }
+
+    #[test]
+    fn few_queries_are_marked_and_the_mark_is_explained() {
+        let trials = (0..3).flat_map(|at| (1..=2).map(move |trial| (at, trial)));
+        let cards: Vec<Scorecard<'_>> =
+            trials.map(|(at, trial)| card("G1", at, trial, at > 0 || trial > 1)).collect();
+        let table = table(&cards);
+        assert!(table.contains('*'), "{table}");
+        assert!(table.contains("* 3 queries are few for an interval"), "{table}");
     }
 }

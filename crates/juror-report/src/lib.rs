@@ -73,6 +73,7 @@ mod runs;
 mod shown_mean;
 mod statistics;
 mod terminal;
+mod trials;
 mod tsv;
 mod yaml;
 

@@ -16,12 +16,12 @@ pub(crate) struct ShownMean {
 pub(crate) const FEW: char = '*';
 
 impl ShownMean {
+    pub(crate) fn new(mean: f64, interval: Option<Interval>, is_of_few: bool) -> ShownMean {
+        ShownMean { mean, half: interval.map(Interval::half_width), is_of_few }
+    }
+
     pub(crate) fn of(own: &MetricStatistics) -> ShownMean {
-        ShownMean {
-            mean: own.mean,
-            half: own.interval.map(Interval::half_width),
-            is_of_few: own.caution == Some(Caution::FewClusters),
-        }
+        ShownMean::new(own.mean, own.interval, own.caution == Some(Caution::FewClusters))
     }
 
     pub(crate) fn of_macro(own: &MacroStatistics) -> ShownMean {
@@ -38,6 +38,8 @@ impl ShownMean {
         let (mean, half) = (self.mean, self.half.unwrap_or(0.0));
         let (mean, half, end) = match unit {
             Unit::Tokens | Unit::Count => (thousands(mean), thousands(half), ""),
+            // A tenth of a second is too coarse for what takes less than one.
+            Unit::Seconds if mean < 1.0 => (format!("{mean:.2}"), format!("{half:.2}"), " s"),
             Unit::Seconds => (format!("{mean:.1}"), format!("{half:.1}"), " s"),
             Unit::Dollars => (format!("{mean:.4}"), format!("{half:.4}"), ""),
             Unit::Fraction | Unit::Cosine => (format!("{mean:.3}"), format!("{half:.2}"), ""),
@@ -63,5 +65,7 @@ mod tests {
         assert_eq!(shown(Some(10.2), false, Unit::Tokens), "1,235 ±10");
         assert_eq!(shown(Some(0.26), false, Unit::Seconds), "1234.6 ±0.3 s");
         assert_eq!(shown(Some(0.5), false, Unit::Dollars), "1234.5678 ±0.5000");
+        let quick = ShownMean { mean: 0.052, half: Some(0.014), is_of_few: true };
+        assert_eq!(quick.text(Unit::Seconds), "0.05 ±0.01* s");
     }
 }

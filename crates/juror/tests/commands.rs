@@ -370,6 +370,7 @@ fn the_demo_tries_an_agent() {
     let ended = Ended { code, stdout: text(&output.stdout), stderr: said.concat() };
     insta::with_settings!({filters => vec![
         (r"\S+/juror-demo-\d+-0", "<folder>"), (r"command:\S+ demo", "command:<juror> demo"),
+        (r" +\d+\.\d+ ±\d+\.\d+ s\n", " <time>\n"), (r" +time\n", " time\n"),
         (r"\d+\.\d\d s", "<time>"), (r"exit (status|code): \d", "exit status: <code>"),
     ]}, { assert_snapshot!(ended) });
     let [folder] = &place.names()[..] else { panic!("one folder, not {:?}", place.names()) };

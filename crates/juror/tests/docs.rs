@@ -168,7 +168,13 @@ fn compare_blocks(blocks: &[(&str, &str)], outputs: &[Option<String>]) -> usize 
 /// A line without how long something took.
 fn timeless(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let is_time = |at: usize| words.get(at + 1) == Some(&"s") && words[at].parse::<f64>().is_ok();
+    let is_number = |word: &str| word.trim_start_matches('±').parse::<f64>().is_ok();
+    // A time may be followed by half of its interval.
+    let is_time = |at: usize| {
+        let mut rest = words[at..].iter();
+        rest.next().is_some_and(|word| is_number(word))
+            && rest.find(|word| !word.starts_with('±')) == Some(&"s")
+    };
     let shown = (0..words.len()).map(|at| if is_time(at) { "…" } else { words[at] });
     shown.collect::<Vec<_>>().join(" ")
 }

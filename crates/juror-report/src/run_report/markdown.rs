@@ -1,6 +1,6 @@
 //! A run for pull requests.
 
-use juror_compare::{Kind, MetricStatistics, TrialStatistics, headline};
+use juror_compare::{Kind, MetricStatistics, headline};
 
 use super::RunReport;
 use super::low::LowQuestion;
@@ -9,6 +9,7 @@ use crate::comparison::{Quotes, about_interval, count, group_noun, is_of_judging
 use crate::gates::{heading, write_gates};
 use crate::junit::Threshold;
 use crate::markdown::{NAME_WIDTH, Page, Titles, code, comment, escaped, html_code, name};
+use crate::trials::{TITLES, Trials};
 
 /// How many of the worst questions are not folded.
 const MOST_LOW: usize = 5;
@@ -87,26 +88,9 @@ impl RunReport<'_> {
 
     /// How often questions with several answers are solved, by the headline metric.
     fn write_trials(&self, page: &mut Page) {
-        let metric = headline(self.statistics);
-        let own = metric.and_then(|metric| Some((metric, self.statistics.trials.get(metric)?)));
-        let Some((metric, own)) = own else { return };
-        let noun = noun(self.kind(), own.questions);
-        let solved = percent(own.solved_sometimes);
-        let (n, metric_name) = (count(own.questions), name(metric));
-        page.push(&format!("\n{solved} of {n} {noun} are solved sometimes, by {metric_name}\n"));
-        let titles = Titles::new(&["k", "pass@k", "interval", "pass^k", "interval", "n"], 0);
-        let amounts = Amounts::of_metric(metric);
-        let shown = |rate: &juror_compare::PassRate| {
-            let interval = rate.interval.map_or(NONE.into(), |own| amounts.range(own));
-            [amounts.value(rate.mean), interval]
-        };
-        let row = |at: usize| {
-            let TrialStatistics { pass_at_k, pass_hat_k, .. } = own;
-            let k = pass_at_k[at].k.to_string();
-            let cells = [shown(&pass_at_k[at]), shown(&pass_hat_k[at])].concat();
-            std::iter::once(k).chain(cells).chain([count(pass_at_k[at].n)]).collect()
-        };
-        page.table(&titles, (0..own.pass_at_k.len().min(own.pass_hat_k.len())).map(row), "k");
+        let Some(trials) = Trials::of(self.statistics) else { return };
+        page.push(&format!("\n{}\n", trials.sentence(&name(trials.metric))));
+        page.table(&Titles::new(&TITLES, 0), trials.rows(), "k");
     }
 
     fn write_low(&self, threshold: &Threshold, page: &mut Page) {

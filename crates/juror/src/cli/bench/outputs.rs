@@ -186,7 +186,7 @@ fn summary(results: &Results<'_>, report: &Report<'_>, totals: &BenchTotals) -> 
         .collect();
     let name = if rows.is_empty() { results.config_text("test_set") } else { "all sets".into() };
     rows.push(SetRow { name, summary: &report.summary, statistics: &all.micro });
-    let table = agents_table(&rows, is_judged, output::palette());
+    let table = agents_table(&rows, all, is_judged, output::palette());
     // An agent may give its own name.
     let name = visible(&results.name);
     let calibrated = calibrated_lines(all);

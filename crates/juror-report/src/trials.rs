@@ -1,0 +1,45 @@
+//! How often questions with several answers are solved, for tables of text.
+
+use juror_compare::{PassRate, Statistics, TrialStatistics, headline};
+
+use crate::amount::{Amounts, NONE, percent};
+use crate::comparison::{count, noun};
+
+/// The titles of the table, one column per cell of its rows.
+pub(crate) const TITLES: [&str; 6] = ["k", "pass@k", "interval", "pass^k", "interval", "n"];
+
+/// How often questions are solved, by the headline metric.
+pub(crate) struct Trials<'s> {
+    pub(crate) metric: &'s str,
+    own: &'s TrialStatistics,
+    noun: &'static str,
+}
+
+impl<'s> Trials<'s> {
+    /// Returns `None` if no question has several answers, or none has a score.
+    pub(crate) fn of(statistics: &'s Statistics) -> Option<Trials<'s>> {
+        let metric = headline(statistics)?;
+        let own = statistics.trials.get(metric)?;
+        Some(Trials { metric, own, noun: noun(statistics.kind, own.questions) })
+    }
+
+    /// Says how many questions are solved sometimes; `metric` is the name as it is to be written.
+    pub(crate) fn sentence(&self, metric: &str) -> String {
+        let (solved, n) = (percent(self.own.solved_sometimes), count(self.own.questions));
+        format!("{solved} of {n} {} are solved sometimes, by {metric}", self.noun)
+    }
+
+    /// A row for each k.
+    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = Vec<String>> {
+        let TrialStatistics { pass_at_k, pass_hat_k, .. } = self.own;
+        let amounts = Amounts::of_metric(self.metric);
+        let shown = move |rate: &PassRate| {
+            let interval = rate.interval.map_or(NONE.into(), |own| amounts.range(own));
+            [amounts.value(rate.mean), interval]
+        };
+        pass_at_k.iter().zip(pass_hat_k).map(move |(any, all)| {
+            let cells = [shown(any), shown(all)].concat();
+            std::iter::once(any.k.to_string()).chain(cells).chain([count(any.n)]).collect()
+        })
+    }
+}
