@@ -93,7 +93,7 @@ pub use planning::{PlanRow, PlanSources, plan_rows, plan_table};
 pub use questions_table::calibrated_lines;
 pub use results::{ResultSink, emit_fields, emit_result, text_of_json};
 pub use run_report::{ReportFormat, RunReport, render_run, run_junit, run_markdown};
-pub use runs::{RunRow, runs_table};
+pub use runs::{RunMean, RunRow, about_run_means, runs_table};
 pub use statistics::{statistics_html, statistics_text};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
 

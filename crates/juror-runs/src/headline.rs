@@ -1,5 +1,7 @@
 //! The main figures of a run, for lists.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use crate::manifest::RunKind;
@@ -10,10 +12,23 @@ use crate::stored::StoredRun;
 pub struct Headline {
     /// How many questions or queries it has, if that is known.
     pub n: Option<u64>,
-    /// The means of the main metrics that the run has, by name.
-    pub means: Vec<(&'static str, f64)>,
+    /// The means of the main metrics that the run has.
+    pub means: Vec<HeadlineMean>,
     /// What models cost, in US dollars, if that is known.
     pub usd: Option<f64>,
+}
+
+/// The mean of a main metric.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeadlineMean {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// The mean.
+    pub mean: f64,
+    /// The ends of its interval; `None` if it has none, or the run does not say.
+    pub interval: Option<[f64; 2]>,
+    /// Whether the interval is from few templates or queries.
+    pub is_of_few: bool,
 }
 
 /// The main metrics of a kind of run, and where their means are in `aggregates.json`.
@@ -32,16 +47,20 @@ fn metrics(kind: RunKind) -> &'static [(&'static str, &'static str)] {
 impl StoredRun {
     /// Returns the main figures; those that are not known are left out.
     pub fn headline(&self) -> Headline {
-        let text = self.aggregates_path().and_then(|path| juror_files::read_plain(&path).ok());
-        let aggregates: Option<Value> = text.and_then(|text| serde_json::from_slice(&text).ok());
+        let [aggregates, statistics] = [self.aggregates_path(), self.statistics_path()].map(read);
         let n_listed = self.manifest.question_hashes().len() as u64;
         let Some(aggregates) = aggregates else {
             return Headline { n: Some(n_listed).filter(|n| *n > 0), ..Headline::default() };
         };
         let kind = self.manifest.kind;
-        let mean = |(name, place): &(&'static str, &str)| {
-            let number = aggregates.pointer(place).and_then(Value::as_f64);
-            Some((*name, number.filter(|_| applies(name, &aggregates))?))
+        let mean = |(metric, place): &(&'static str, &str)| {
+            let known = statistics.as_ref().and_then(|own| mean_in(own, metric));
+            known.or_else(|| {
+                // Earlier releases stored no statistics.
+                let number = aggregates.pointer(place).and_then(Value::as_f64);
+                let mean = number.filter(|_| applies(metric, &aggregates))?;
+                Some(HeadlineMean { metric, mean, ..HeadlineMean::default() })
+            })
         };
         Headline {
             n: count(kind, &aggregates).or(Some(n_listed).filter(|n| *n > 0)),
@@ -49,6 +68,25 @@ impl StoredRun {
             usd: cost(kind, &aggregates),
         }
     }
+}
+
+/// Reads a file of JSON; `None` if there is none.
+fn read(path: Option<PathBuf>) -> Option<Value> {
+    serde_json::from_slice(&juror_files::read_plain(&path?).ok()?).ok()
+}
+
+/// Returns a mean over all rows from `statistics.json`.
+fn mean_in(statistics: &Value, metric: &'static str) -> Option<HeadlineMean> {
+    let own = statistics.pointer("/micro")?.get(metric)?;
+    Some(HeadlineMean {
+        metric,
+        mean: own["mean"].as_f64()?,
+        interval: own["interval"][0]
+            .as_f64()
+            .zip(own["interval"][1].as_f64())
+            .map(<[f64; 2]>::from),
+        is_of_few: own["caution"] == "few_clusters",
+    })
 }
 
 /// Benchmarks without right APIs have a call score of 0 that means nothing.
@@ -95,6 +133,33 @@ mod tests {
     use crate::manifest::Manifest;
     use serde_json::json;
 
+    fn bare(metric: &'static str, mean: f64) -> HeadlineMean {
+        HeadlineMean { metric, mean, ..HeadlineMean::default() }
+    }
+
+    #[test]
+    fn means_have_the_intervals_of_the_statistics() {
+        let folder = tempfile::tempdir().expect("a folder");
+        Manifest::new(RunKind::Eval, "x", json!({})).write(folder.path()).expect("written");
+        let write = |name: &str, value: Value| {
+            std::fs::write(folder.path().join(name), value.to_string()).expect("written");
+        };
+        write(
+            "aggregates.json",
+            json!({"micro": {"steps_score": {"mean": 0.5},
+            "answer_f1": {"mean": 0.25}}}),
+        );
+        write(
+            "statistics.json",
+            json!({"micro": {"steps_score": {"mean": 0.75,
+            "interval": [0.5, 1.25], "caution": "few_clusters"}}}),
+        );
+        let told = StoredRun::open(folder.path()).expect("a run").headline();
+        let (metric, interval) = ("steps_score", Some([0.5, 1.25]));
+        let steps = HeadlineMean { metric, mean: 0.75, interval, is_of_few: true };
+        assert_eq!(told.means, [steps, bare("answer_f1", 0.25)]);
+    }
+
     fn headline(kind: RunKind, identity: Value, aggregates: Option<Value>) -> Headline {
         let folder = tempfile::tempdir().expect("a folder");
         let manifest = Manifest::new(kind, "x", identity);
@@ -112,7 +177,7 @@ mod tests {
             "number_of_success_samples": 3, "steps_score": {"mean": 0.5},
             "answer_correctness_cost": {"sum": 0.25}, "answer_relevance_cost": {"sum": 0.5}}});
         let told = headline(RunKind::Eval, json!({}), Some(aggregates));
-        let means = vec![("steps_score", 0.5)];
+        let means = vec![bare("steps_score", 0.5)];
         assert_eq!(told, Headline { n: Some(4), means, usd: Some(0.75) });
     }
 
@@ -140,10 +205,10 @@ mod tests {
                 "juror": {"agent_usd": null, "judge_usd": 0.5}})
         };
         let told = headline(RunKind::Bench, json!({}), Some(aggregates(1)));
-        let means = vec![("sopr_score", 0.5), ("api_call_score", 0.0)];
+        let means = vec![bare("sopr_score", 0.5), bare("api_call_score", 0.0)];
         assert_eq!(told, Headline { n: Some(2), means, usd: Some(0.5) });
         let told = headline(RunKind::Bench, json!({}), Some(aggregates(2)));
-        assert_eq!(told.means, [("sopr_score", 0.5)], "no API is right for any query");
+        assert_eq!(told.means, [bare("sopr_score", 0.5)], "no API is right for any query");
     }
 
     #[test]

@@ -34,7 +34,7 @@ mod work_tree;
 pub use canonical::CanonicalHash;
 pub use find::{FindError, find_run};
 pub use fingerprint::{file_hash, fingerprint, short_hash};
-pub use headline::Headline;
+pub use headline::{Headline, HeadlineMean};
 pub use home::{DEFAULT_RUNS, Home, RunPlace};
 pub use identity::{BenchIdentity, EvalIdentity, InputIdentity, ReferenceIdentity, run_schema};
 pub use manifest::{Manifest, Resume, RunKind};

@@ -71,6 +71,33 @@ fn runs_are_listed_and_shown() {
 }
 
 #[test]
+fn means_are_listed_and_shown_with_their_intervals() {
+    let stage = Stage::new();
+    let mut reference = stage.json("reference.json");
+    let mut second = reference[0].clone();
+    second["template_id"] = json!("u");
+    for (at, id) in ["q3", "q4"].into_iter().enumerate() {
+        second["questions"][at]["id"] = json!(id);
+    }
+    reference.as_array_mut().expect("templates").push(second);
+    stage.write("reference.json", &reference.to_string());
+    let again = stage.read("responses.jsonl").replace("q1", "q3").replace("\"y\"", "\"x\"");
+    let again = again.replace("q2", "q4");
+    stage.write("responses.jsonl", &(stage.read("responses.jsonl") + &again));
+    stage.eval("--run runs/one");
+    let statistics = stage.json("runs/one/statistics.json");
+    let listed: Value = serde_json::from_str(&stage.run("runs --json").stdout).expect("JSON");
+    let interval = &statistics["micro"]["steps_score"]["interval"];
+    assert!(interval.is_array(), "{statistics}");
+    assert_eq!(listed[0]["intervals"]["steps_score"], *interval);
+    for line in ["runs", "runs show runs/one"] {
+        let told = stage.run(line);
+        assert!(told.stdout.contains("0.750 ±"), "{told}");
+        assert!(told.stdout.contains("* fewer than 10 templates or queries"), "{told}");
+    }
+}
+
+#[test]
 fn a_run_is_shown_to_machines_with_its_manifest() {
     let stage = some_runs();
     let shown: Value =

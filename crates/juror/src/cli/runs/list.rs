@@ -4,8 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 use juror_files::reason;
-use juror_report::{RunRow, runs_table};
-use juror_runs::{Headline, StoredRun, stored_runs};
+use juror_report::{RunMean, RunRow, runs_table};
+use juror_runs::{Headline, HeadlineMean, StoredRun, stored_runs};
+use juror_score::statistics::Interval;
 use serde_json::{Map, Value, json};
 
 use super::super::boolish;
@@ -80,18 +81,28 @@ fn row(run: &StoredRun) -> RunRow {
         began: minute(&run.manifest.began),
         kind: run.manifest.kind.word(),
         n,
-        means,
+        means: means.iter().map(shown).collect(),
         usd,
         state: state(run),
     }
 }
 
+/// Returns a mean as lists show it.
+pub(super) fn shown(own: &HeadlineMean) -> RunMean {
+    let HeadlineMean { metric, mean, interval, is_of_few } = *own;
+    let interval = interval.map(|[low, high]| Interval { low, high });
+    RunMean { metric, mean, interval, is_of_few }
+}
+
 fn in_json(run: &StoredRun) -> Value {
     let Headline { n, means, usd } = run.headline();
-    let means: Map<String, Value> =
-        means.into_iter().map(|(name, mean)| (name.to_owned(), json!(mean))).collect();
+    let by_name = |value: fn(&HeadlineMean) -> Option<Value>| -> Map<String, Value> {
+        means.iter().filter_map(|own| Some((own.metric.to_owned(), value(own)?))).collect()
+    };
+    let intervals = by_name(|own| own.interval.map(|interval| json!(interval)));
+    let means = by_name(|own| Some(json!(own.mean)));
     let manifest = &run.manifest;
     json!({"folder": run.folder.display().to_string(), "id": manifest.id, "name": manifest.name,
         "kind": manifest.kind, "began": manifest.began, "ended": manifest.ended,
-        "state": state(run), "n": n, "means": means, "usd": usd})
+        "state": state(run), "n": n, "means": means, "intervals": intervals, "usd": usd})
 }

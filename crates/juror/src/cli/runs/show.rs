@@ -1,14 +1,14 @@
 //! `juror runs show`: one run, with what decided it, its files, and how to go on with it.
 
 use clap::Args;
-use juror_report::visible;
+use juror_report::{RunMean, about_run_means, visible};
 use juror_run::{look_at_run, rules_name};
 use juror_runs::{Headline, Manifest, RunFile, RunKind, StoredRun, WorkTree, find_run};
 use serde_json::{Map, Value, json};
 
 use super::super::{boolish, count, quoted};
 use super::PlaceArgs;
-use super::list::state;
+use super::list::{shown, state};
 use crate::exit::Exit;
 use crate::output;
 
@@ -66,10 +66,12 @@ fn in_words(run: &StoredRun) -> String {
         ("command", Some(in_shell(&manifest.command)).filter(|line| !line.is_empty())),
         ("commit", manifest.work_tree.as_ref().map(commit)),
     ];
+    let headline = run.headline();
+    let means: Vec<RunMean> = headline.means.iter().map(shown).collect();
     let rows = rows.into_iter().chain(decided_by(manifest));
+    let rows = rows.chain([("done", Some(done(run))), ("scores", scores(&means, &headline))]);
+    let rows = rows.chain(about_run_means(&means).into_iter().map(|note| ("", Some(note))));
     let rows = rows.chain([
-        ("done", Some(done(run))),
-        ("scores", scores(&run.headline())),
         ("files", Some(files(run))),
         ("lacks", lacks(run)),
         ("go on", (!manifest.is_complete).then(|| go_on(manifest))),
@@ -162,9 +164,9 @@ fn done(run: &StoredRun) -> String {
     }
 }
 
-fn scores(headline: &Headline) -> Option<String> {
-    let mean = |(name, mean): &(&str, f64)| format!("{name} {mean:.3}");
-    let mut words: Vec<String> = headline.means.iter().map(mean).collect();
+fn scores(means: &[RunMean], headline: &Headline) -> Option<String> {
+    let mean = |own: &RunMean| format!("{} {}", own.metric, own.text());
+    let mut words: Vec<String> = means.iter().map(mean).collect();
     words.extend(headline.usd.map(|usd| format!("{usd:.4} USD")));
     (!words.is_empty()).then(|| words.join(" · "))
 }
