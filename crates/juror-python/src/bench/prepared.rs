@@ -71,14 +71,17 @@ impl Prepared {
         let results = outcome.results();
         let report = results.report();
         let text = self.result_file(&results, &report)?;
-        // A run that was stopped has no results; its attempts are kept in its log.
+        // What was attempted before an interrupt is in the folder of the run.
         if !interrupt.is_set() {
             if let Some(mut file) = output {
                 file.write(&text).map_err(no_output)?;
                 file.finish().map_err(no_output)?;
             }
-            let totals = BenchTotals::of(&report);
-            outcome.complete(&results, &report, &totals).map_err(refused)?;
+            // A run that was stopped, such as at a cost limit, is not complete.
+            if outcome.tried.stopped.is_none() {
+                let totals = BenchTotals::of(&report);
+                outcome.complete(&results, &report, &totals).map_err(refused)?;
+            }
         }
         Ok(text)
     }

@@ -137,12 +137,17 @@ impl Benchmark {
         })
     }
 
-    /// Has the agent attempt all queries, and judges the attempts.
+    /// Has the agent attempt all queries, and judges the attempts. If the run is stopped, its folder
+    /// gets the results of what is done.
     pub async fn run(&self, interrupt: &Interrupt) -> Result<Outcome<'_>, BenchError> {
         let log = self.open_log().map_err(BenchError::Folder)?;
         let schedule = Schedule { benchmark: self, log: log.as_ref(), interrupt };
         let tried = schedule.run().await.map_err(BenchError::Keep)?;
-        Ok(Outcome { benchmark: self, tried, log, took: self.began.elapsed() })
+        let outcome = Outcome { benchmark: self, tried, log, took: self.began.elapsed() };
+        if outcome.tried.stopped.is_some() {
+            outcome.keep_unfinished()?;
+        }
+        Ok(outcome)
     }
 
     /// Starts the run in its folder, or resumes it.
@@ -262,6 +267,16 @@ impl Outcome<'_> {
     pub fn has_errors(&self) -> bool {
         let has_error = self.tried.judged.iter().any(|own| own.error().is_some());
         has_error || !self.results().failed_calls().is_empty()
+    }
+
+    /// Writes the results of what is done into the run's folder, if it has one, so that a run that
+    /// was stopped can be compared as far as it came.
+    fn keep_unfinished(&self) -> Result<(), BenchError> {
+        let (results, log) = (self.results(), self.log.as_ref());
+        let report = results.report_of_done();
+        let Some(log) = log.filter(|_| !report.results.is_empty()) else { return Ok(()) };
+        let BenchTotals { statistics, .. } = BenchTotals::of(&report);
+        results.keep(&report, &statistics, log).map_err(BenchError::Keep)
     }
 
     /// Writes the results into the run's folder, if it has one, and marks the run as complete. All

@@ -86,6 +86,11 @@ impl<'q> Judged<'q> {
         }
     }
 
+    /// Returns whether the agent has attempted the query, and the judge has judged the attempt.
+    pub(super) fn is_done(&self) -> bool {
+        self.attempt.is_some() && !self.judged.is_empty()
+    }
+
     /// Returns the calls that the agent claims, if they differ from those received.
     pub fn claimed(&self) -> &[(String, String)] {
         self.attempt.as_ref().map(|attempt| &*attempt.claimed).unwrap_or_default()

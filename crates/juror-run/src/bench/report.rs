@@ -102,8 +102,17 @@ impl Results<'_> {
 
     /// Builds the result file as documented.
     pub fn report(&self) -> Report<'_> {
+        self.report_of(self.judged.iter().collect())
+    }
+
+    /// Builds the result file of the attempts that are done.
+    pub(super) fn report_of_done(&self) -> Report<'_> {
+        self.report_of(self.judged.iter().filter(|own| own.is_done()).collect())
+    }
+
+    fn report_of<'e>(&'e self, judged: Vec<&'e Judged<'_>>) -> Report<'e> {
         let mut config = self.config.clone();
-        config.insert("num_queries".into(), json!(self.judged.len()));
+        config.insert("num_queries".into(), json!(judged.len()));
         config.insert("evaluator_model".into(), json!(self.judge.model()));
         config.insert("evaluation_method".into(), json!(self.judge.method()));
         let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
@@ -115,7 +124,7 @@ impl Results<'_> {
         };
         let names_set = self.has_sets();
         let result = |own| self.result(own, names_set);
-        Report::new(metadata, self.judged.iter().map(result).collect())
+        Report::new(metadata, judged.into_iter().map(result).collect())
     }
 
     fn result<'e>(&'e self, own: &'e Judged<'_>, names_set: bool) -> QueryResult<'e> {

@@ -30,6 +30,8 @@ pub struct ResultFiles {
     gates: Gates,
     calibrating: Calibrating,
     n_results: usize,
+    /// Whether the last file of each kind belongs to the folder of a run.
+    is_kept: bool,
 }
 
 /// What the files of an evaluation say about all of its questions.
@@ -91,6 +93,7 @@ impl ResultFiles {
         self.results.push(begin(RunFile::Results, Format::JsonLines)?);
         self.aggregates.push(begin(RunFile::Aggregates, Format::Json)?);
         self.statistics.push(begin(RunFile::Statistics, Format::Json)?);
+        self.is_kept = true;
         Ok(())
     }
 }
@@ -136,6 +139,17 @@ impl Sink for ResultFiles {
         }
         buffers.iter_mut().skip(self.results.len()).for_each(|bytes| self.reports.take(bytes));
         Ok(())
+    }
+
+    /// The user's files stay as they were. Those of the run tell how far it came.
+    fn after_interrupt(self) -> Option<ResultFiles> {
+        let last = |mut files: Vec<Output>| files.pop().into_iter().collect();
+        self.is_kept.then(|| ResultFiles {
+            results: last(self.results),
+            aggregates: last(self.aggregates),
+            statistics: last(self.statistics),
+            ..ResultFiles::default()
+        })
     }
 
     /// Writes everything before any file takes its place, so that a failure never leaves a mixture

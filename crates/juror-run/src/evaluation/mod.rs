@@ -154,28 +154,45 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Judges and scores every question. The run is marked complete once the sink has all records,
-    /// unless judging stopped early.
+    /// unless judging stopped early. After an interrupt, the records go where the sink says: it may
+    /// have files that tell how far the run came.
     pub fn run<S: Sink>(
         &self,
         judging: Judging<'_>,
-        mut sink: S,
+        sink: S,
         interrupt: &Interrupt,
         mut tell: impl FnMut(Event),
     ) -> Result<Outcome<S::Product>, EvaluationError> {
         let judgements = self.judge(judging, interrupt, &mut tell)?;
         let n_unfinished = judgements.n_unfinished;
         if judgements.stopped == Some(Stop::Interrupted) {
+            if let Some(sink) = sink.after_interrupt() {
+                // The next interrupt ends the process.
+                self.score(&judgements, sink, &Interrupt::default(), tell)?;
+            }
             return Err(EvaluationError::InterruptedJudging { n_unfinished });
         }
-        let writer = sink.begin(self, &judgements.of_questions)?;
-        let scoring = Scoring { evaluation: self, judgements: &judgements.of_questions, writer };
-        let (aggregator, questions) = scoring.run(interrupt, |buffer| sink.take(buffer), tell)?;
-        let product = sink.end(aggregator)?;
+        let (product, questions) = self.score(&judgements, sink, interrupt, tell)?;
         if let Some(log) = judging.log.filter(|_| n_unfinished == 0) {
             log.complete()?;
         }
         let warnings = Warning::about_scores(self, &questions, &judgements);
         Ok(Outcome { product, questions, judgements, warnings })
+    }
+
+    /// Scores every question, and passes the records to a sink.
+    fn score<S: Sink>(
+        &self,
+        judgements: &Judgements,
+        mut sink: S,
+        interrupt: &Interrupt,
+        tell: impl FnMut(Event),
+    ) -> Result<(S::Product, Vec<QuestionSummary>), EvaluationError> {
+        let judgements = &judgements.of_questions;
+        let writer = sink.begin(self, judgements)?;
+        let scoring = Scoring { evaluation: self, judgements, writer };
+        let (aggregator, questions) = scoring.run(interrupt, |buffer| sink.take(buffer), tell)?;
+        Ok((sink.end(aggregator)?, questions))
     }
 
     fn judge(

@@ -30,6 +30,15 @@ pub trait Sink {
     /// Takes the next records, and leaves the buffer empty for reuse.
     fn take(&mut self, buffer: &mut Self::Buffer) -> Result<(), EvaluationError>;
 
+    /// Returns what takes the records of an evaluation whose judging was interrupted; `None` if
+    /// nothing does.
+    fn after_interrupt(self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Finishes after the last record.
     fn end(self, aggregator: Aggregator) -> Result<Self::Product, EvaluationError>;
 }

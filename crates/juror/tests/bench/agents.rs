@@ -508,12 +508,11 @@ fn queries_that_ended_badly_are_judged_too() {
     }
 }
 
-#[test]
-fn an_interrupt_is_no_error_of_agents() {
-    let stage = Stage::new();
-    let body = "if task['query_id'] == '1': say(task, final_answer='x')\nelse: time.sleep(3600)";
-    let agent = agent(&stage, body);
-    let mut juror = stage.command(&agent, "--jobs 1");
+/// Benchmarks an agent that answers the first query and never the second, and interrupts it then.
+fn interrupt_after_one(stage: &Stage, options: &str) {
+    let body = "if task['query_id'] == '1' or os.path.exists('mended'): say(task, final_answer='x')\nelse: time.sleep(3600)";
+    let agent = agent(stage, body);
+    let mut juror = stage.command(&agent, &format!("--jobs 1 {options}"));
     let mut juror = juror.stderr(Stdio::piped()).spawn().expect("juror runs");
     let mut said = BufReader::new(juror.stderr.take().expect("what it says")).lines();
     assert!(said.next().expect("a line").expect("text").starts_with("[1/4]"));
@@ -523,6 +522,36 @@ fn an_interrupt_is_no_error_of_agents() {
     assert_eq!(juror.wait().expect("ended").code(), Some(3), "{rest:?}");
     assert!(rest.iter().any(|line| line.contains("stopped: interrupted")), "{rest:?}");
     assert!(!stage.path("out.json").exists());
+}
+
+#[test]
+fn an_interrupted_run_can_be_compared_by_the_attempts_that_were_made() {
+    let stage = Stage::new();
+    interrupt_after_one(&stage, "--judge heuristic");
+    assert_eq!(stage.json("run/run.json")["is_complete"], false);
+    fs::rename(stage.path("run"), stage.path("part")).expect("renamed");
+    stage.write("mended", "");
+    let whole = stage.bench("command:python3 agent.py", "--jobs 1 --judge heuristic");
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    let compare = |options: &[&str]| {
+        let mut juror = Command::new(env!("CARGO_BIN_EXE_juror"));
+        juror.args(["compare", "run", "part", "--json"]).args(options);
+        juror.current_dir(stage.folder.path()).output().expect("juror runs")
+    };
+    assert_eq!(compare(&[]).status.code(), Some(2));
+    let compared = compare(&["--allow-incomplete"]);
+    let told = String::from_utf8_lossy(&compared.stderr);
+    assert_eq!(compared.status.code(), Some(0), "{told}");
+    let compared: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
+    let candidate = &compared["candidates"][0];
+    assert_eq!(candidate["questions"], 1);
+    assert_eq!(candidate["only_in_baseline"].as_array().map(Vec::len), Some(3), "{candidate}");
+}
+
+#[test]
+fn an_interrupt_is_no_error_of_agents() {
+    let stage = Stage::new();
+    interrupt_after_one(&stage, "");
     let kept = fs::read_to_string(stage.path("run/attempts.jsonl")).expect("attempts");
     assert_eq!(kept.lines().count(), 1, "{kept}");
 }

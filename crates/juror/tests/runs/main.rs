@@ -5,3 +5,5 @@ mod evaluations;
 mod list;
 mod prune;
 mod stage;
+#[cfg(unix)]
+mod unfinished;

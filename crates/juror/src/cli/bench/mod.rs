@@ -277,7 +277,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
     print_known_errors(outcome.tried.n_known_failed, args.retry_errors);
     if let Some(why) = &outcome.tried.stopped {
         output::print_note(&format!(
-            "stopped: {why}; no results are written: run the same command again to go on"
+            "stopped: {why}; no result file is written: run the same command again to go on"
         ));
         return Ok(Exit::OutsideFailed);
     }

@@ -76,7 +76,7 @@ pub(super) fn print_unfinished(
     cache: Option<&str>,
     log: Option<&RunLog<KnownJudgement>>,
 ) {
-    output::print_note(&format!("{n_done} of {n_all} questions are judged; no output was written"));
+    output::print_note(&format!("{n_done} of {n_all} answers are judged; no output was written"));
     let folder = log.map(|log| log.folder().display().to_string());
     ask::print_stop(&Stop::Interrupted, cache.or(folder.as_deref()));
 }

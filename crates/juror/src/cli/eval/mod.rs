@@ -247,7 +247,7 @@ impl Work<'_> {
                 self.report(&evaluation, outcome, &problems, judges)?
             }
             Err(EvaluationError::InterruptedJudging { n_unfinished }) => {
-                let n_all = evaluation.dataset.questions.len();
+                let n_all = evaluation.n_cases();
                 let n_done = n_all - n_unfinished;
                 print_unfinished(n_done, n_all, cache_of(judges), log.as_ref());
                 Exit::OutsideFailed
