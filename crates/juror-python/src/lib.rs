@@ -27,6 +27,7 @@ mod known;
 mod lazy_results;
 mod observe;
 mod output;
+mod page;
 mod parts;
 mod pieces;
 mod problem;
@@ -63,6 +64,8 @@ mod _juror {
     use crate::gates::{check_gates, unmet_gates};
     #[pymodule_export]
     use crate::lazy_results::LazyResults;
+    #[pymodule_export]
+    use crate::page::write_report;
     #[pymodule_export]
     use crate::pieces::{
         average_precision, average_precision_over_hits, compare_contexts, compare_sparql_results,

@@ -1,16 +1,17 @@
 //! Reads runs and files of results for comparison.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
 use juror_compare::{Flip, Kind, RunFacts};
-use juror_document::{Document, Format, Problems};
+use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
-use juror_score::read::{OwnMetrics, read_reference, read_responses, read_results};
-use juror_score::{Case, Profile, ScoreTable, explain, score};
+use juror_score::read::{OwnMetrics, ResultCase, read_results};
+use juror_score::{Profile, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -255,28 +256,19 @@ pub fn explain_result(json: &str, profile: &Profile) -> Option<String> {
         Some(text_of(evaluation.get_set("reason")?)?.into_owned())
     };
     let found = text("error")
-        .or_else(|| first_miss(&result, profile))
+        .or_else(|| first_miss(json, profile))
         .or_else(|| text("answer_correctness_reason"))
         .or_else(of_judge);
     found.filter(|why| !why.is_empty())
 }
 
-/// Scores a result again, to say which expected step was missed first.
-fn first_miss(result: &Object<'_>, profile: &Profile) -> Option<String> {
-    let raw = |key: &str| result.get_set(key).map_or("null", RawValue::get);
-    let steps = result.get_set("reference_steps")?;
-    let reference = format!(
-        r#"[{{"template_id": "t", "questions": [{{"id": "q", "question_text": "", "reference_steps": {}}}]}}]"#,
-        steps.get()
-    );
-    let response = format!(r#"{{"question_id": "q", "actual_steps": {}}}"#, raw("actual_steps"));
-    let document = |text: String| Document::new("result", text.into(), Format::Json).ok();
-    let (reference, response) = (document(reference)?, document(response)?);
-    let dataset = read_reference(&reference).ok()?;
-    let responses = read_responses(&response).ok()?;
-    let question = dataset.questions.first()?;
-    let case = Case { question, trajectory: responses.of(question) };
+/// Scores a result again, to say which expected step was missed. The search runs from the last group to
+/// the first, so the last group with a miss is the one at which it ended.
+fn first_miss(json: &str, profile: &Profile) -> Option<String> {
+    let result = ResultCase::read(json, &[])?;
+    let case = result.case();
     let record = score(&case, profile);
-    let miss = explain(&record, profile).into_iter().next()?;
+    let misses = explain(&record, profile).into_iter();
+    let miss = misses.max_by_key(|miss| (miss.group, Reverse(miss.expected)))?;
     Some(format!("{}: {}", miss.name, miss.why))
 }

@@ -46,6 +46,7 @@ from ._juror import (
     tool_cache_key,
 )
 from ._metrics import metric
+from ._page import report
 from ._retrieval import average_precision, average_precision_over_hits, recall_at_k
 from ._statistics import Statistics, statistics
 from ._steps import Explained, Matching, Missed, Pair, match_steps
@@ -107,6 +108,7 @@ __all__ = [
     "read_reference",
     "read_responses",
     "recall_at_k",
+    "report",
     "run_evaluation",
     "sanitize_name",
     "sanitize_param_name",

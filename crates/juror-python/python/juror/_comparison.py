@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from . import _juror, _metrics
-from ._evaluation import Config, name_of
+from ._evaluation import Config, Path, name_of
 from ._given import Gates, Run, given_confidence, given_gates, given_names, given_run
+from ._page import report
 from ._report import Report, with_ends
 
 _COLUMNS: dict[str, type] = {
@@ -35,6 +36,8 @@ class Comparison(Report):
 
     _columns = _COLUMNS
     _engine: _juror.Compared
+    _runs: tuple[Run, ...] = ()
+    _rules: dict[str, Any]
 
     @property
     def verdict(self) -> str:
@@ -73,6 +76,10 @@ class Comparison(Report):
         if threshold is not None and len(threshold) != 1:
             raise ValueError(f"threshold has one metric, not {len(threshold)}")
         return self._engine.junit(next(iter(threshold.items())) if threshold else None)
+
+    def report(self, path: Path, *, redact: bool = False, max_size: float = 25) -> None:
+        """Writes the comparison as one HTML file, as `juror.report` does."""
+        report(path, *self._runs, redact=redact, max_size=max_size, **self._rules)
 
     def __repr__(self) -> str:
         names = [_name(candidate["run"]) for candidate in self.candidates]
@@ -147,7 +154,10 @@ def compare(
         "flips": _number_of(flips),
     }
     runs = [given_run(run, config, name) for run in (a, b, *more)]
-    return Comparison(_juror.compare_runs(runs, given_gates(gates), config, name, choices))
+    comparison = Comparison(_juror.compare_runs(runs, given_gates(gates), config, name, choices))
+    comparison._runs = (a, b, *more)
+    comparison._rules = {"config": config, "profile": profile, "allow_mismatch": allow_mismatch}
+    return comparison
 
 
 def _number_of(flips: int | Literal["all"]) -> int | None:

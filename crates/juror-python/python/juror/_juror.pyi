@@ -56,6 +56,7 @@ __all__ = [
     "stats_trials",
     "tool_cache_file",
     "tool_cache_key",
+    "write_report",
     "unmet_gates",
 ]
 
@@ -236,6 +237,15 @@ def compare_runs(
     choices: Mapping[str, Any],
 ) -> Compared:
     """Compares runs with the first of them."""
+
+def write_report(
+    path: str,
+    runs: Sequence[object],
+    config: object | None,
+    profile: str | None,
+    choices: Mapping[str, Any],
+) -> str | None:
+    """Writes runs as one HTML file, and returns what was left out, if anything."""
 
 def run_statistics(
     results: object,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, SupportsIndex
@@ -51,6 +52,17 @@ class Results(list[Result]):
         if self._kept is None or self._seen or not self._kept.has_rules(config, profile):
             return None
         return self._kept
+
+    def report(self, path: str | os.PathLike[str], *, redact: bool = False, max_size: float = 25) -> None:
+        """Writes the results as one HTML file, as `juror.report` does."""
+        from ._page import report
+
+        report(path, self, redact=redact, max_size=max_size)
+
+    def _repr_html_(self) -> str:
+        from ._statistics import statistics
+
+        return statistics(self)._repr_html_()
 
     def look_at_all(self) -> None:
         """Builds every result; from then on this is an ordinary list."""

@@ -71,7 +71,8 @@ fn verdict(finding: &Finding) -> ShownVerdict {
         Some(KeyPart::Reason) => own.reason = value.as_str().map(str::to_owned),
         Some(KeyPart::Cost) => {}
         Some(KeyPart::Listed) => {
-            own.claims = serde_json::from_str(&value.to_json()).ok().map(claims)
+            own.claims =
+                serde_json::from_str(&value.to_json()).ok().map(|listed: Value| claims(&listed));
         }
         Some(KeyPart::Repeats(at)) => {
             let name = finding.aspect.key(KeyPart::Value(at)).into_owned();
@@ -96,7 +97,7 @@ fn plain(value: Value) -> Value {
 
 /// Reads claims as results list them: each actual claim names the reference claim it matches,
 /// counted from 1.
-fn claims(listed: Value) -> ShownClaims {
+fn claims(listed: &Value) -> ShownClaims {
     let list = |key: &str| listed.get(key).and_then(Value::as_array).into_iter().flatten();
     let texts = |key: &str| -> Vec<String> {
         let text = |claim: &Value| claim.get("claim").and_then(Value::as_str).map(str::to_owned);
@@ -123,7 +124,7 @@ mod tests {
             "reference": [{"claim": "Oslo", "matched_by": [2]}, {"claim": "a fjord", "matched_by": []}],
             "actual": [{"claim": "Bergen", "matches": null}, {"claim": "Oslo it is", "matches": 1}],
         });
-        let claims = claims(listed);
+        let claims = claims(&listed);
         assert_eq!(claims.reference, ["Oslo", "a fjord"]);
         assert_eq!(claims.actual, ["Bergen", "Oslo it is"]);
         assert_eq!(claims.matching, [(0, 1)]);
