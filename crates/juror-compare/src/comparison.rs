@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 use juror_score::statistics::{benjamini_hochberg, holm};
-use juror_score::{Ordered, ScoreColumn, ScoreTable};
+use juror_score::{Ordered, ScoreTable, metric};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::by_group::Groups;
 use crate::flips::Flips;
-use crate::gates::{GateOutcome, GateVerdict, GatedRun, Gates, worst};
-use crate::headline::headline_among;
+use crate::gates::{Baseline, Gate, GateOutcome, GateVerdict, GatedRun, Gates, worst};
+use crate::headline::{baseline_headline, headline_among};
 use crate::join::{Joined, QuestionName};
 use crate::metric_comparison::{Columns, MetricComparison};
 use crate::run_facts::{Difference, RunFacts};
@@ -172,17 +172,10 @@ impl CandidateComparison {
     pub fn flips_of(&self, metric: Option<&str>) -> Option<&Flips> {
         self.flips.iter().find(|flips| metric.is_none_or(|metric| flips.metric == metric))
     }
-}
 
-impl CandidateComparison {
-    /// Checks the gates. Questions that the baseline has and the candidate lacks count as errors,
-    /// unless the user wants what they have in common alone.
-    fn check(&mut self, candidate: ComparedRun<'_>, options: &CompareOptions) {
-        let statistics = Statistics::of(candidate.scores, options.confidence);
-        let missing = if options.allow_mismatch { &[][..] } else { &self.only_in_baseline };
-        let run = GatedRun::new(&statistics, candidate.scores).without(missing);
-        self.gates = options.gates.check_change(run, self);
-        self.verdict = worst(&self.gates);
+    /// Whether different judges decided on a metric in the two runs.
+    pub(crate) fn is_judged_apart(&self, name: &str) -> bool {
+        !self.same_judge && metric(name).is_none_or(|info| info.is_judged)
     }
 }
 
@@ -199,11 +192,6 @@ pub fn compare<'r>(
         pairs().map(|pair| pair.compare()).collect::<Result<_, _>>()?;
     adjust_for_candidates(&mut compared);
     compared.iter_mut().for_each(adjust_for_metrics);
-    if !options.gates.gates.is_empty() {
-        for (own, candidate) in compared.iter_mut().zip(candidates) {
-            own.check(*candidate, options);
-        }
-    }
     Ok(Comparison {
         format: Comparison::FORMAT,
         confidence: options.confidence,
@@ -293,8 +281,27 @@ impl Pair<'_> {
         if self.options.by_group {
             compared.by_group = self.by_group(&joined, &groups, &compared);
         }
-        compared.flips = self.flips(&joined, &compared.metrics);
+        compared.flips = self.flips(&joined, &compared);
+        if !self.options.gates.gates.is_empty() {
+            self.check_gates(&joined, &mut compared);
+        }
         Ok(compared)
+    }
+
+    /// Checks the gates. Questions that the baseline has and the candidate lacks count as errors,
+    /// unless the user wants what they have in common alone.
+    fn check_gates(&self, joined: &Joined, compared: &mut CandidateComparison) {
+        let CompareOptions { confidence, allow_mismatch, gates, .. } = self.options;
+        let statistics = Statistics::of(self.b.scores, *confidence);
+        let missing = if *allow_mismatch { &[][..] } else { &joined.only_in_a };
+        let scores = self.a.scores;
+        let run = GatedRun::new(&statistics, self.b.scores).without(missing).against(Baseline {
+            scores,
+            joined,
+            in_common_alone: *allow_mismatch,
+        });
+        compared.gates = gates.check_change(run, compared);
+        compared.verdict = worst(&compared.gates);
     }
 
     /// Whether both runs asked the same question by this name, as far as that is known.
@@ -304,37 +311,58 @@ impl Pair<'_> {
         a.is_none() || b.is_none() || a == b
     }
 
-    /// The columns to compare: those that the user wants, and those that gates need.
-    fn columns(&self) -> impl Iterator<Item = (&ScoreColumn, &ScoreColumn)> {
+    /// The metric by which gates look at questions if they name none.
+    fn headline(&self, compared: &CandidateComparison) -> Option<&'static str> {
+        baseline_headline(self.a.scores, |metric| compared.is_judged_apart(metric))
+    }
+
+    /// The metrics to compare, of all that a run has: those that the user wants, and those that gates
+    /// need.
+    fn wanted(&self, compared: &CandidateComparison) -> Vec<&str> {
         let CompareOptions { metrics, gates, .. } = self.options;
-        let is_wanted = |name: &str| {
-            let is_gated = || gates.gates.iter().any(|gate| gate.metric() == Some(name));
-            metrics.is_empty() || metrics.iter().any(|known| known == name) || is_gated()
+        let headline = self.headline(compared);
+        let is_gated = |name: &str| {
+            let names =
+                |gate: &Gate| gate.metric() == Some(name) || gate.flips_by(headline) == Some(name);
+            gates.gates.iter().any(names)
         };
-        self.a.scores.columns().iter().filter_map(move |a| {
-            let b = self.b.scores.column(&a.name)?;
-            let is_empty = a.values().is_empty() && b.values().is_empty();
-            (is_wanted(&a.name) && !is_empty).then_some((a, b))
-        })
+        let is_wanted = |name: &str| {
+            metrics.is_empty() || metrics.iter().any(|known| known == name) || is_gated(name)
+        };
+        let columns = self.a.scores.columns().iter().chain(self.b.scores.columns());
+        let known = columns.filter(|column| !column.values().is_empty());
+        let names: IndexSet<&str> = known.map(|column| &*column.name).collect();
+        names.into_iter().filter(|name| is_wanted(name)).collect()
     }
 
     fn compare_metrics(&self, joined: &Joined, compared: &mut CandidateComparison) {
-        for (a, b) in self.columns() {
-            let name = a.name.to_string();
-            let is_judged = a.info.is_none_or(|info| info.is_judged);
-            if is_judged && !compared.same_judge {
-                let why = "the runs were judged by different judges";
-                compared.left_out.insert(name, why.into());
-                continue;
+        for name in self.wanted(compared) {
+            match self.compare_metric(name, joined, compared) {
+                Ok(comparison) => drop(compared.metrics.insert(name.to_owned(), comparison)),
+                Err(why) => drop(compared.left_out.insert(name.to_owned(), why.to_owned())),
             }
-            let columns = Columns { a: (self.a.scores, a), b: (self.b.scores, b) };
-            match columns.compare(joined, self.options.confidence) {
-                Some(comparison) => drop(compared.metrics.insert(name, comparison)),
-                None => {
-                    let why = "no question has a number in both runs";
-                    compared.left_out.insert(name, why.into());
-                }
+        }
+    }
+
+    fn compare_metric(
+        &self,
+        name: &str,
+        joined: &Joined,
+        compared: &CandidateComparison,
+    ) -> Result<MetricComparison, &'static str> {
+        if compared.is_judged_apart(name) {
+            return Err("the runs were judged by different judges");
+        }
+        let columns = [self.a, self.b].map(|run| run.scores.column(name));
+        let [a, b] = columns.map(|column| column.filter(|own| !own.values().is_empty()));
+        match (a, b) {
+            (Some(a), Some(b)) => {
+                let columns = Columns { a: (self.a.scores, a), b: (self.b.scores, b) };
+                let comparison = columns.compare(joined, self.options.confidence);
+                comparison.ok_or("no question has a number in both runs")
             }
+            (Some(_), None) => Err("the second run does not have it"),
+            (None, _) => Err("the first run does not have it"),
         }
     }
 
@@ -361,12 +389,15 @@ impl Pair<'_> {
 
     /// The flips by the headline metric, and by the metrics that gates on questions name, of those
     /// that were compared.
-    fn flips(&self, joined: &Joined, compared: &ByMetric<MetricComparison>) -> Vec<Flips> {
+    fn flips(&self, joined: &Joined, compared: &CandidateComparison) -> Vec<Flips> {
+        let is_compared = |name: &str| compared.metrics.contains_key(name);
         let wanted = self.options.metrics.first().map(String::as_str);
-        let first = wanted.or_else(|| headline_among(|name| compared.contains_key(name)));
-        let gated = self.options.gates.gates.iter().filter_map(|gate| gate.flips_by());
+        let first = wanted.or_else(|| headline_among(is_compared));
+        let headline = self.headline(compared);
+        let gates = &self.options.gates.gates;
+        let gated = gates.iter().filter_map(|gate| gate.flips_by(headline));
         let mut flips: Vec<Flips> = Vec::new();
-        for metric in first.into_iter().chain(gated).filter(|name| compared.contains_key(*name)) {
+        for metric in first.into_iter().chain(gated).filter(|name| is_compared(name)) {
             if !flips.iter().any(|known| known.metric == metric) {
                 flips.extend(Flips::of(metric, self.a.scores, self.b.scores, joined));
             }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::join::Joined;
-use crate::metric_comparison::scores_or;
+use crate::row_scores::{row_scores, scores_or};
 
 /// The questions that changed by one metric, the largest changes first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -72,7 +72,7 @@ impl Flips {
         };
         let scores =
             joined.both(&scores_or(error, (a, column_a)), &scores_or(error, (b, column_b)));
-        let known = joined.both(&scores_of(column_a, a), &scores_of(column_b, b));
+        let known = joined.both(&row_scores(a, column_a), &row_scores(b, column_b));
         let mut flips = Flips { metric: metric.to_owned(), ..Flips::default() };
         for (at, (scores, known)) in scores.into_iter().zip(known).enumerate() {
             let (Some(was), Some(is)) = scores else { continue };
@@ -105,13 +105,4 @@ impl Flips {
         groups.sort_by_key(|group| std::cmp::Reverse(group.n_broken));
         groups
     }
-}
-
-/// The score of each row; `None` without one.
-fn scores_of(column: &juror_score::ScoreColumn, table: &ScoreTable) -> Vec<Option<f64>> {
-    let mut scores = vec![None; table.items().len()];
-    for (item, score) in crate::join::item_scores(column) {
-        scores[item] = Some(score);
-    }
-    scores
 }

@@ -1,20 +1,20 @@
 //! Pairs the questions of two runs.
 
 use hashbrown::HashMap;
-use juror_score::{ScoreColumn, ScoreTable, compensated_sum};
+use juror_score::{ScoreColumn, ScoreTable};
 
 use schemars::JsonSchema;
 
 use crate::estimate::n_distinct;
-use crate::statistics::QuestionNumbers;
+use crate::question_numbers::QuestionNumbers;
 
 /// The questions that two runs have in common.
 pub struct Joined {
-    pairs: Vec<JoinedQuestion>,
+    pub(crate) pairs: Vec<JoinedQuestion>,
     /// The cluster of each pair: its template, or itself for queries.
     clusters: Vec<u32>,
-    a: QuestionNumbers,
-    b: QuestionNumbers,
+    pub(crate) a: QuestionNumbers,
+    pub(crate) b: QuestionNumbers,
     /// Questions of the first run alone.
     pub only_in_a: Vec<QuestionName>,
     /// Questions of the second run alone.
@@ -23,9 +23,9 @@ pub struct Joined {
 
 /// A question that both runs have, by its number in each.
 #[derive(Clone, Copy, Debug)]
-struct JoinedQuestion {
-    a: usize,
-    b: usize,
+pub(crate) struct JoinedQuestion {
+    pub(crate) a: usize,
+    pub(crate) b: usize,
 }
 
 /// A question by its template or set, and its id.
@@ -136,6 +136,16 @@ impl Joined {
         scores
     }
 
+    /// The numbers of the questions of the first run alone.
+    pub(crate) fn alone_in_a(&self) -> impl Iterator<Item = usize> {
+        alone(self.a.n_questions, self.pairs.iter().map(|pair| pair.a))
+    }
+
+    /// The numbers of the questions of the second run alone.
+    pub(crate) fn alone_in_b(&self) -> impl Iterator<Item = usize> {
+        alone(self.b.n_questions, self.pairs.iter().map(|pair| pair.b))
+    }
+
     /// The scores of each joined question in both runs, from those of all rows of the two tables.
     pub(crate) fn both(
         &self,
@@ -147,54 +157,13 @@ impl Joined {
     }
 }
 
+/// The numbers of the questions that are not among those paired.
+fn alone(n_questions: usize, paired: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    let mut is_paired = vec![false; n_questions];
+    paired.for_each(|question| is_paired[question] = true);
+    (0..n_questions).filter(move |question| !is_paired[*question])
+}
+
 fn by_name(names: Vec<QuestionName>) -> HashMap<QuestionName, usize> {
     names.into_iter().enumerate().map(|(number, name)| (name, number)).collect()
-}
-
-impl QuestionNumbers {
-    fn name(&self, number: usize, table: &ScoreTable) -> QuestionName {
-        let item = &table.items()[self.first_items[number]];
-        QuestionName { group: table.group_of(item).to_owned(), id: item.id.to_string() }
-    }
-
-    fn names(&self, table: &ScoreTable) -> Vec<QuestionName> {
-        (0..self.n_questions).map(|number| self.name(number, table)).collect()
-    }
-
-    /// The score of each question that has one, as the mean over its answers.
-    fn means(&self, column: &ScoreColumn) -> Vec<Option<f64>> {
-        self.means_over(item_scores(column))
-    }
-
-    /// The same, from the scores of all rows.
-    fn means_of_rows(&self, scores: &[Option<f64>]) -> Vec<Option<f64>> {
-        let known = scores.iter().enumerate();
-        self.means_over(known.filter_map(|(item, score)| Some((item, (*score)?))))
-    }
-
-    fn means_over(&self, scores: impl Iterator<Item = (usize, f64)>) -> Vec<Option<f64>> {
-        let mut of_questions: Vec<Vec<f64>> = vec![Vec::new(); self.n_questions];
-        for (item, score) in scores {
-            of_questions[self.of_items[item] as usize].push(score);
-        }
-        of_questions.into_iter().map(mean_of).collect()
-    }
-}
-
-fn mean_of(mut scores: Vec<f64>) -> Option<f64> {
-    scores.sort_unstable_by(f64::total_cmp);
-    (!scores.is_empty()).then(|| compensated_sum(&scores) / scores.len() as f64)
-}
-
-/// The score of each row that has one. Scores of several steps count by what the metric makes of
-/// them: their mean, or their sum for costs.
-pub fn item_scores(column: &ScoreColumn) -> impl Iterator<Item = (usize, f64)> {
-    column.values().chunk_by(|a, b| a.item == b.item).filter_map(|values| {
-        let numbers = values.iter().map(|value| value.number.value);
-        let score = match column.info {
-            Some(info) => info.of_steps(numbers),
-            None => mean_of(numbers.collect()),
-        };
-        Some((values[0].item as usize, score?))
-    })
 }

@@ -56,6 +56,8 @@ mod metric_comparison;
 mod metric_statistics;
 mod numbers;
 mod planning;
+mod question_numbers;
+mod row_scores;
 mod run_facts;
 mod statistics;
 mod trials;
@@ -77,7 +79,7 @@ pub use gates::{
     LevelLimit, Limit, Margin, NotALimit, NotAShare, OnInconclusive, Share, worst,
 };
 pub use headline::headline;
-pub use join::{Joined, PairedScores, QuestionName, item_scores};
+pub use join::{Joined, PairedScores, QuestionName};
 pub use judge_repeats::JudgeStatistics;
 pub use metric_comparison::MetricComparison;
 pub use metric_statistics::MetricStatistics;
@@ -86,6 +88,7 @@ pub use planning::{
     ASSUMED_CORRELATION, ASSUMED_VARIANCE, AtHand, Basis, CannotPlan, JudgeSpread, PlanOptions,
     Planning, ScoreSpread, plan_schema,
 };
+pub use row_scores::item_scores;
 pub use run_facts::{Difference, RunFacts};
 pub use statistics::{ByMetric, Kind, MacroStatistics, Statistics, statistics_schema};
 pub use trials::{PassRate, TrialStatistics};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::estimate::{Caution, FEW_CLUSTERS, has_width};
 use crate::join::{Joined, PairedScores};
+use crate::row_scores::scores_or;
 
 /// How a metric changed from the first run to the second.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -205,19 +206,4 @@ fn mcnemar(scores: &PairedScores, paired: &Paired) -> Option<f64> {
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     (all_binary && scores.real_clusters().is_none())
         .then(|| statistics::mcnemar(count(paired.lost), count(paired.won)).p_mid)
-}
-
-/// The score of each row, that of an error as given; `None` if the metric does not apply.
-pub(crate) fn scores_or(
-    error: f64,
-    (table, column): (&ScoreTable, &ScoreColumn),
-) -> Vec<Option<f64>> {
-    let mut scores: Vec<Option<f64>> = table
-        .standings(column)
-        .map(|standing| (standing != Standing::NotApplicable).then_some(error))
-        .collect();
-    for (item, score) in crate::join::item_scores(column) {
-        scores[item] = Some(score);
-    }
-    scores
 }

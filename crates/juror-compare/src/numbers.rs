@@ -1,4 +1,6 @@
-//! Numbers for people.
+//! Means of numbers, and numbers for people.
+
+use juror_score::compensated_sum;
 
 /// Formats a whole number with thousands separators.
 pub fn thousands(number: f64) -> String {
@@ -12,4 +14,14 @@ pub fn thousands(number: f64) -> String {
         shown.push(digit);
     }
     shown
+}
+
+/// The mean of numbers, the same in any order; `None` if there are none.
+pub(crate) fn mean_of(values: &[f64]) -> Option<f64> {
+    if let [] | [_] = values {
+        return values.first().copied();
+    }
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    Some(compensated_sum(&values) / values.len() as f64)
 }

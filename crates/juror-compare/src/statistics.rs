@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
 use juror_score::statistics::{self, Interval};
 use juror_score::{Level, Ordered, ScoreColumn, ScoreTable};
 use schemars::JsonSchema;
@@ -12,6 +11,7 @@ use crate::calibration::CalibratedMetric;
 use crate::estimate::{ClusterNoun, has_width};
 use crate::judge_repeats::{JudgeStatistics, judge_statistics};
 use crate::metric_statistics::{MetricStatistics, Numbers};
+use crate::question_numbers::QuestionNumbers;
 use crate::trials::{TrialStatistics, trial_statistics};
 
 /// Returns the JSON Schema of statistics.
@@ -112,11 +112,7 @@ impl Statistics {
     pub fn of(table: &ScoreTable, confidence: f64) -> Statistics {
         let kind = Kind::of(table.level());
         let questions = QuestionNumbers::of(table);
-        let templates: Vec<u32> = table.items().iter().map(|item| item.group).collect();
-        let clusters = match kind {
-            Kind::Eval => &templates,
-            Kind::Bench => &questions.of_items,
-        };
+        let clusters = questions.clusters_of_rows(table);
         let mut all = Statistics {
             format: Statistics::FORMAT,
             kind,
@@ -132,7 +128,7 @@ impl Statistics {
             calibrated: ByMetric::default(),
         };
         for column in table.columns() {
-            let micro = Numbers::of_all(table, column, clusters).statistics(column, confidence);
+            let micro = Numbers::of_all(table, column, &clusters).statistics(column, confidence);
             let Some(micro) = micro else { continue };
             all.micro.insert(column.name.to_string(), micro);
             all.add_groups(column, Numbers::by_group(table, column, &questions.of_items));
@@ -172,36 +168,4 @@ fn macro_statistics(groups: &[&Vec<f64>], confidence: f64) -> Option<MacroStatis
         interval: estimate.interval(confidence).filter(has_width),
         se_fixed: estimate.se_fixed,
     })
-}
-
-/// Which question or query each row of a table answers, as a number.
-pub(crate) struct QuestionNumbers {
-    /// The number of each row's question.
-    pub(crate) of_items: Vec<u32>,
-    /// The first row of each question.
-    pub(crate) first_items: Vec<usize>,
-    pub(crate) n_questions: usize,
-}
-
-impl QuestionNumbers {
-    /// Rows of the same group and id answer the same question. A row without an id is a question of
-    /// its own.
-    pub(crate) fn of(table: &ScoreTable) -> QuestionNumbers {
-        let mut known = HashMap::with_capacity(table.items().len());
-        let mut first_items = Vec::new();
-        let mut of_items = Vec::with_capacity(table.items().len());
-        for (at, item) in table.items().iter().enumerate() {
-            let next = u32::try_from(first_items.len()).unwrap_or(u32::MAX);
-            let number = match &*item.id {
-                "" => next,
-                id => *known.entry((item.group, id)).or_insert(next),
-            };
-            if number == next {
-                first_items.push(at);
-            }
-            of_items.push(number);
-        }
-        let n_questions = first_items.len();
-        QuestionNumbers { of_items, first_items, n_questions }
-    }
 }

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::Estimate;
-use crate::join::item_scores;
-use crate::statistics::QuestionNumbers;
+use crate::question_numbers::QuestionNumbers;
+use crate::row_scores::item_scores;
 
 /// How often questions with several answers are solved, by one metric: an answer with the full score
 /// solves its question.

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Calibration, CorrectedMean, JudgeId, JudgedScores};
-use crate::join::item_scores;
-use crate::statistics::{Kind, QuestionNumbers, Statistics};
+use crate::question_numbers::QuestionNumbers;
+use crate::row_scores::item_scores;
+use crate::statistics::Statistics;
 
 /// A metric for which there is a calibration: its corrected mean, or why it has none.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -79,7 +80,7 @@ impl Statistics {
         let column = column.filter(|column| !column.values().is_empty());
         let column = column.ok_or("nothing has a score")?;
         check_same_judge(calibration.judge.as_ref(), judges)?;
-        let clusters = clusters_of_rows(table, self.kind);
+        let clusters = QuestionNumbers::of(table).clusters_of_rows(table);
         let (values, clusters): (Vec<f64>, Vec<u32>) =
             item_scores(column).map(|(item, score)| (score, clusters[item])).unzip();
         let scores = JudgedScores { values: &values, clusters: &clusters };
@@ -98,13 +99,5 @@ fn check_same_judge(known: Option<&JudgeId>, judges: &[JudgeId]) -> Result<(), S
             }
         },
         _ => Err("several judges judged it".into()),
-    }
-}
-
-/// The cluster of each row: its template, or its query.
-fn clusters_of_rows(table: &ScoreTable, kind: Kind) -> Vec<u32> {
-    match kind {
-        Kind::Eval => table.items().iter().map(|item| item.group).collect(),
-        Kind::Bench => QuestionNumbers::of(table).of_items,
     }
 }

@@ -3,7 +3,8 @@
 use juror_score::Better;
 use juror_score::statistics::{GateLevel, Interval, MarginVerdict, margin_verdict};
 
-use super::level::{GatedRun, broken_questions};
+use super::flips::{Named, check_flips};
+use super::level::GatedRun;
 use super::{Answer, ChangeLimit, Condition, Found, Gate, GateOutcome, Gates, Margin};
 use crate::comparison::CandidateComparison;
 use crate::estimate::Caution;
@@ -22,7 +23,8 @@ impl Gates {
                 self.check_metric(candidate, change, metric, *limit)
             }
             Condition::Questions { ids, metric, may_break } => {
-                check_flips(candidate, change, ids, metric.as_deref(), *may_break)
+                let metric = metric.as_deref().or_else(|| change.headline_of(candidate.baseline));
+                check_flips(candidate, change, Named { ids, metric }, *may_break)
             }
             Condition::Level { .. } | Condition::Errors { .. } => self.check_one(gate, candidate),
         };
@@ -37,50 +39,32 @@ impl Gates {
         metric: &str,
         limit: ChangeLimit,
     ) -> Found {
-        let Some(own) = change.metrics.get(metric) else {
+        if change.is_judged_apart(metric) {
             return Found::new(Answer::Unknown, change.why_not_compared(metric));
-        };
-        match candidate.lack_of_coverage(metric, None, self.coverage) {
-            Some(lack) => Found::uncovered(lack),
-            None => check_margin(own, limit),
+        }
+        let lack = candidate.lack_of_coverage(metric, None, self.coverage);
+        let lack = lack.or_else(|| candidate.lack_in_both(metric, self.coverage));
+        match (lack, change.metrics.get(metric)) {
+            (Some(lack), _) => Found::uncovered(lack),
+            (None, None) => Found::new(Answer::NotMet, change.why_not_compared(metric)),
+            (None, Some(own)) => check_margin(own, limit, &candidate.changes(metric)),
         }
     }
 }
 
-/// Between two runs, a question breaks if its score got worse, or if it is not in both.
-fn check_flips(
-    candidate: GatedRun<'_>,
-    change: &CandidateComparison,
-    ids: &[String],
-    metric: Option<&str>,
-    may_break: usize,
-) -> Found {
-    let Some(flips) = change.flips_of(metric) else {
-        let why = match metric {
-            Some(metric) => change.why_not_compared(metric),
-            None => "no metric tells whether a question is right".into(),
-        };
-        return Found::new(Answer::Unknown, why);
-    };
-    let is_joined = |id: &String| {
-        candidate.scores.items().iter().any(|item| *item.id == **id)
-            && !change.only_in_candidate.iter().any(|name| name.id == *id)
-    };
-    let is_worse = |id: &String| flips.broken.iter().any(|flip| flip.id == *id);
-    let named =
-        |is_it: &dyn Fn(&String) -> bool| ids.iter().filter(|id| is_it(id)).cloned().collect();
-    broken_questions(
-        &[
-            (format!("worse by {}", flips.metric), named(&is_worse)),
-            ("not in both runs".into(), named(&|id| !is_joined(id))),
-        ],
-        may_break,
-    )
+impl GatedRun<'_> {
+    /// How each question that has a number in both runs changed.
+    fn changes(&self, metric: &str) -> Vec<f64> {
+        let columns = self.baseline.and_then(|baseline| {
+            Some((baseline.joined, baseline.scores.column(metric)?, self.scores.column(metric)?))
+        });
+        columns.map_or_else(Vec::new, |(joined, a, b)| joined.scores(a, b).differences())
+    }
 }
 
 impl CandidateComparison {
     /// Says why a metric was not compared.
-    fn why_not_compared(&self, metric: &str) -> String {
+    pub(super) fn why_not_compared(&self, metric: &str) -> String {
         let otherwise = || format!("the runs have no question with {metric} in common");
         self.left_out.get(metric).cloned().unwrap_or_else(otherwise)
     }
@@ -92,10 +76,12 @@ struct Loss {
     interval: Option<Interval>,
     /// The most that may be lost.
     margin: f64,
+    /// The change of the question that lost most.
+    worst: f64,
 }
 
 impl Loss {
-    fn of(own: &MetricComparison, limit: ChangeLimit) -> Loss {
+    fn of(own: &MetricComparison, limit: ChangeLimit, changes: &[f64]) -> Loss {
         let (margin, is_drop) = match limit {
             ChangeLimit::MaxDrop(margin) => (margin, true),
             ChangeLimit::MaxRise(margin) => (margin, false),
@@ -104,34 +90,49 @@ impl Loss {
             Margin::Absolute(amount) => amount,
             Margin::Percent(percent) => own.a.abs() * percent / 100.0,
         };
+        let changes = changes.iter().copied();
         if is_drop {
-            Loss { delta: own.delta, interval: own.interval, margin }
+            let worst = changes.fold(f64::INFINITY, f64::min);
+            Loss { delta: own.delta, interval: own.interval, margin, worst }
         } else {
-            Loss { delta: -own.delta, interval: own.interval.map(Interval::negated), margin }
+            let worst = -changes.fold(f64::NEG_INFINITY, f64::max);
+            let interval = own.interval.map(Interval::negated);
+            Loss { delta: -own.delta, interval, margin, worst }
         }
     }
 
     /// Whether the whole interval is within the margin, wholly outside, or neither. Without an
-    /// interval nothing is known, unless the change is the same everywhere.
+    /// interval nothing is known, unless clusters all changed by the same.
     fn answer(&self, caution: Option<Caution>) -> Answer {
-        let interval = match (self.interval, caution) {
-            (Some(interval), _) => interval,
-            (None, Some(Caution::NoSpread)) => Interval { low: self.delta, high: self.delta },
-            (None, _) => return Answer::Unknown,
-        };
-        match margin_verdict(interval, self.margin, GateLevel::Block) {
-            MarginVerdict::Pass => Answer::Met,
-            MarginVerdict::Warn | MarginVerdict::Block => Answer::NotMet,
-            MarginVerdict::Inconclusive => Answer::Unknown,
+        match (self.interval, caution) {
+            (Some(interval), _) => match margin_verdict(interval, self.margin, GateLevel::Block) {
+                MarginVerdict::Pass => Answer::Met,
+                MarginVerdict::Warn | MarginVerdict::Block => Answer::NotMet,
+                MarginVerdict::Inconclusive => Answer::Unknown,
+            },
+            (None, Some(Caution::NoSpread)) => self.answer_without_spread(),
+            (None, _) => Answer::Unknown,
+        }
+    }
+
+    /// Clusters may change by the same though their questions do not, so that only what holds for
+    /// every question is certain.
+    fn answer_without_spread(&self) -> Answer {
+        if self.delta < -self.margin {
+            Answer::NotMet
+        } else if self.worst >= -self.margin {
+            Answer::Met
+        } else {
+            Answer::Unknown
         }
     }
 }
 
-fn check_margin(own: &MetricComparison, limit: ChangeLimit) -> Found {
-    let loss = Loss::of(own, limit);
+fn check_margin(own: &MetricComparison, limit: ChangeLimit, changes: &[f64]) -> Found {
     if own.won == 0 && own.lost == 0 {
         return Found::new(Answer::Met, "no question changed");
     }
+    let loss = Loss::of(own, limit, changes);
     let answer = loss.answer(own.caution);
     let Some(interval) = own.interval else {
         let change = own.shown(own.delta);

@@ -3,25 +3,37 @@
 use juror_score::{ScoreTable, metric};
 
 use super::limit::percent;
-use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit, Share};
+use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit};
 use crate::headline::headline;
-use crate::join::{QuestionName, item_scores};
+use crate::join::{Joined, QuestionName};
 use crate::metric_statistics::MetricStatistics;
+use crate::row_scores::row_scores;
 use crate::statistics::{Kind, Statistics};
 
 /// One run, as gates see it.
 #[derive(Clone, Copy)]
 pub struct GatedRun<'r> {
-    statistics: &'r Statistics,
+    pub(super) statistics: &'r Statistics,
     pub(super) scores: &'r ScoreTable,
     /// Questions that the run should have answered, and that are not among its rows.
-    missing: &'r [QuestionName],
+    pub(super) missing: &'r [QuestionName],
+    /// The run it is compared with, if there is one.
+    pub(super) baseline: Option<Baseline<'r>>,
+}
+
+/// The run that another one is compared with, as gates see it.
+#[derive(Clone, Copy)]
+pub(crate) struct Baseline<'r> {
+    pub(crate) scores: &'r ScoreTable,
+    pub(crate) joined: &'r Joined,
+    /// Whether questions that are in one of the runs alone do not count.
+    pub(crate) in_common_alone: bool,
 }
 
 impl<'r> GatedRun<'r> {
     /// A run with its statistics, and the numbers they were computed from.
     pub fn new(statistics: &'r Statistics, scores: &'r ScoreTable) -> GatedRun<'r> {
-        GatedRun { statistics, scores, missing: &[] }
+        GatedRun { statistics, scores, missing: &[], baseline: None }
     }
 
     /// The same run, of which these questions are missing: they count as errors.
@@ -30,41 +42,14 @@ impl<'r> GatedRun<'r> {
         GatedRun { missing, ..self }
     }
 
-    fn n_errors(&self) -> usize {
-        self.statistics.errors + self.missing.len()
+    /// The same run, compared with another: it owes a verdict wherever the other one has one.
+    #[must_use]
+    pub(crate) fn against(self, baseline: Baseline<'r>) -> GatedRun<'r> {
+        GatedRun { baseline: Some(baseline), ..self }
     }
 
-    /// Says that too few questions, of a group or of all, have a verdict on a metric, if that is so.
-    pub(super) fn lack_of_coverage(
-        &self,
-        metric: &str,
-        group: Option<&str>,
-        least: Share,
-    ) -> Option<String> {
-        let all = self.statistics;
-        let own = match group {
-            None => all.metric(metric),
-            Some(group) => all.groups.get(group)?.get(metric),
-        }?;
-        let is_missing = |name: &&QuestionName| group.is_none_or(|group| name.group == group);
-        let n_missing = self.missing.iter().filter(is_missing).count();
-        let n_applicable = own.n_scored + own.n_error + n_missing;
-        if least.is_reached_by(own.n_scored, n_applicable) {
-            return None;
-        }
-        let share = own.n_scored as f64 / n_applicable.max(1) as f64;
-        let share = percent(share, |shown| shown >= least.percent());
-        let failed = match (self.n_errors(), answer_of(all.kind)) {
-            (0, _) => String::new(),
-            (1, answer) => format!("; 1 {answer} failed or is missing"),
-            (n, answer) => format!("; {n} {answer}s failed or are missing"),
-        };
-        Some(format!(
-            "{metric} has a verdict for {} of the {n_applicable} {}s to which it applies \
-             ({share}), at least {least} was asked{failed}",
-            own.n_scored,
-            questions_of(all.kind)
-        ))
+    pub(super) fn n_errors(&self) -> usize {
+        self.statistics.errors + self.missing.len()
     }
 }
 
@@ -136,20 +121,26 @@ impl Gate {
 
 fn check_bound(metric: &str, own: &MetricStatistics, limit: LevelLimit, bound: Bound) -> Found {
     let (value, what) = match (bound, own.interval) {
-        (Bound::Mean, _) => (own.mean, "is"),
         (Bound::Lower, Some(interval)) => (interval.low, "is at least"),
         (Bound::Upper, Some(interval)) => (interval.high, "is at most"),
-        (_, None) => {
+        // An end of an interval is asked for to be strict: it never lets a mean pass that fails.
+        (Bound::Lower | Bound::Upper, None) if limit.allows(own.mean) => {
             let why = format!("{metric} is {:.4}, and its interval cannot be had", own.mean);
             return Found::new(Answer::Unknown, why);
         }
+        _ => (own.mean, "is"),
     };
-    let is_met = match limit {
-        LevelLimit::Min(least) => value >= least,
-        LevelLimit::Max(most) => value <= most,
-    };
-    let answer = if is_met { Answer::Met } else { Answer::NotMet };
+    let answer = if limit.allows(value) { Answer::Met } else { Answer::NotMet };
     Found::new(answer, format!("{metric} {what} {value:.4}, {limit} was asked"))
+}
+
+impl LevelLimit {
+    fn allows(self, value: f64) -> bool {
+        match self {
+            LevelLimit::Min(least) => value >= least,
+            LevelLimit::Max(most) => value <= most,
+        }
+    }
 }
 
 fn check_errors(run: GatedRun<'_>, most: Limit) -> Found {
@@ -176,12 +167,9 @@ fn check_questions(
 ) -> Found {
     let metric = metric.or_else(|| headline(run.statistics));
     let Some(column) = metric.and_then(|metric| run.scores.column(metric)) else {
-        return Found::new(Answer::Unknown, "no metric tells whether a question is right");
+        return broken_questions(&[(no_metric(metric), ids.to_vec())], may_break);
     };
-    let mut scores = vec![None; run.scores.items().len()];
-    for (item, score) in item_scores(column) {
-        scores[item] = Some(score);
-    }
+    let scores = row_scores(run.scores, column);
     let is_right = |id: &&String| {
         let items = run.scores.items().iter().zip(&scores);
         let mut own = items.filter(|(item, _)| *item.id == ***id).peekable();
@@ -201,14 +189,24 @@ pub(super) fn broken_questions(how: &[(String, Vec<String>)], may_break: usize) 
     Found { questions, ..Found::new(answer, why) }
 }
 
-fn questions_of(kind: Kind) -> &'static str {
+/// Says why no question can be told to be right.
+pub(super) fn no_metric(metric: Option<&str>) -> String {
+    match metric {
+        Some(metric) => format!("without {metric}"),
+        None => "no metric tells whether a question is right".into(),
+    }
+}
+
+/// What the rows of a run without trials are called in messages about questions.
+pub(super) fn questions_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Eval => "question",
         Kind::Bench => "attempt",
     }
 }
 
-fn answer_of(kind: Kind) -> &'static str {
+/// What the rows of a run are called.
+pub(super) fn answer_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Eval => "response",
         Kind::Bench => "attempt",

@@ -62,7 +62,12 @@ impl Share {
 
     /// Whether `n` of `n_all` is at least this share. None of none counts as 0.
     pub fn is_reached_by(self, n: usize, n_all: usize) -> bool {
-        n as f64 * 100.0 >= self.percent * n_all.max(1) as f64 * (1.0 - Share::HAIR)
+        self.is_reached_by_sum(n as f64, n_all)
+    }
+
+    /// The same, of a sum of shares.
+    pub(super) fn is_reached_by_sum(self, sum: f64, n_all: usize) -> bool {
+        sum * 100.0 >= self.percent * n_all.max(1) as f64 * (1.0 - Share::HAIR)
     }
 }
 

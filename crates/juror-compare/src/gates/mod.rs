@@ -6,6 +6,8 @@
 //! mean.
 
 mod change;
+mod coverage;
+mod flips;
 mod level;
 mod limit;
 
@@ -15,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use juror_score::statistics::GateLevel;
+pub(crate) use level::Baseline;
 pub use level::GatedRun;
 pub use limit::{Limit, NotALimit, NotAShare, Share};
 
@@ -65,10 +68,11 @@ impl Gate {
         }
     }
 
-    /// The metric by which its questions are looked at, if it names both.
-    pub(crate) fn flips_by(&self) -> Option<&str> {
+    /// The metric by which its questions are looked at, if it is about questions: the one it names, or
+    /// the headline metric.
+    pub(crate) fn flips_by<'g>(&'g self, headline: Option<&'g str>) -> Option<&'g str> {
         match &self.condition {
-            Condition::Questions { metric, .. } => metric.as_deref(),
+            Condition::Questions { metric, .. } => metric.as_deref().or(headline),
             _ => None,
         }
     }

@@ -4,15 +4,16 @@ use juror_score::{ScoreColumn, ScoreTable, compensated_sum};
 
 use super::AtHand;
 use crate::estimate::n_distinct;
-use crate::join::item_scores;
-use crate::statistics::{Kind, QuestionNumbers};
+use crate::numbers::mean_of;
+use crate::question_numbers::QuestionNumbers;
+use crate::row_scores::item_scores;
 
 /// The scores of each question that has any, one for each answer.
 pub(super) struct Answers {
     questions: Vec<usize>,
     scores: Vec<Vec<f64>>,
     pub(super) means: Vec<f64>,
-    first_items: Vec<usize>,
+    numbers: QuestionNumbers,
 }
 
 /// How far answers to one question vary.
@@ -26,14 +27,11 @@ pub(super) struct Noise {
 impl Answers {
     pub(super) fn of(table: &ScoreTable, column: &ScoreColumn) -> Answers {
         let numbers = QuestionNumbers::of(table);
-        let mut all: Vec<Vec<f64>> = vec![Vec::new(); numbers.n_questions];
-        for (item, score) in item_scores(column) {
-            all[numbers.of_items[item] as usize].push(score);
-        }
+        let all = numbers.scores(item_scores(column));
         let known = all.into_iter().enumerate().filter(|(_, scores)| !scores.is_empty());
         let (questions, scores): (Vec<usize>, Vec<Vec<f64>>) = known.unzip();
-        let means = scores.iter().map(|scores| mean_of(scores)).collect();
-        Answers { questions, scores, means, first_items: numbers.first_items }
+        let means = scores.iter().filter_map(|scores| mean_of(scores)).collect();
+        Answers { questions, scores, means, numbers }
     }
 
     /// The questions that have a score, and their templates or sets.
@@ -43,17 +41,12 @@ impl Answers {
     }
 
     fn group(&self, question: usize, table: &ScoreTable) -> u32 {
-        table.items()[self.first_items[question]].group
+        table.items()[self.numbers.first_items[question]].group
     }
 
     /// The cluster of each question: its template, or itself for queries.
     pub(super) fn clusters(&self, table: &ScoreTable) -> Vec<u32> {
-        let kind = Kind::of(table.level());
-        let cluster = |question: &usize| match kind {
-            Kind::Eval => self.group(*question, table),
-            Kind::Bench => u32::try_from(*question).unwrap_or(u32::MAX),
-        };
-        self.questions.iter().map(cluster).collect()
+        self.questions.iter().map(|question| self.numbers.cluster(*question, table)).collect()
     }
 
     pub(super) fn mean_trials(&self) -> f64 {
@@ -77,10 +70,6 @@ pub(super) fn pooled_noise(scores: &[Vec<f64>], means: &[f64]) -> Option<Noise> 
     }
     squares.sort_unstable_by(f64::total_cmp);
     let variance = compensated_sum(&squares) / n_free as f64;
-    (n_free > 0).then(|| Noise { variance, in_means: variance * mean_of(&parts) })
-}
-
-/// The mean of numbers; 0 for none.
-pub(super) fn mean_of(values: &[f64]) -> f64 {
-    compensated_sum(values) / values.len().max(1) as f64
+    let mean_part = mean_of(&parts).filter(|_| n_free > 0)?;
+    Some(Noise { variance, in_means: variance * mean_part })
 }

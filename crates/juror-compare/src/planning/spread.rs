@@ -5,10 +5,11 @@ use juror_score::{ScoreColumn, ScoreTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answers::{Answers, mean_of, pooled_noise};
+use super::answers::{Answers, pooled_noise};
 use super::{AtHand, CannotPlan, PlanOptions};
 use crate::estimate::n_distinct;
 use crate::join::Joined;
+use crate::numbers::mean_of;
 use crate::statistics::Kind;
 
 /// The variance of differences that is assumed if there is no run: that of scores spread over 0 to 1.
@@ -146,7 +147,7 @@ impl ScoreSpread {
             clusters: spread.clusters,
             correlation: None,
             judge: None,
-            mean: Some(mean_of(&scores.a)),
+            mean: mean_of(&scores.a),
             at_hand: Some(answers.0.at_hand(a)),
         }
         .with_verdicts(columns.0.repeats()))
@@ -155,7 +156,7 @@ impl ScoreSpread {
     /// Adds how far a judge varies, from its verdicts on each answer of the first run. Their noise is
     /// in the other variances already.
     fn with_verdicts(self, verdicts: &[Vec<f64>]) -> ScoreSpread {
-        let means: Vec<f64> = verdicts.iter().map(|own| mean_of(own)).collect();
+        let means: Vec<f64> = verdicts.iter().map(|own| mean_of(own).unwrap_or(0.0)).collect();
         let Some(noise) = pooled_noise(verdicts, &means) else { return self };
         let per_answer =
             verdicts.iter().map(Vec::len).sum::<usize>() as f64 / verdicts.len() as f64;

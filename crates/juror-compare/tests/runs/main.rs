@@ -2,6 +2,7 @@
 
 mod calibration;
 mod comparison;
+mod gates;
 mod planning;
 mod statistics;
 mod support;
