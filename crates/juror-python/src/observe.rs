@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use juror_score::compare::is_empty_result_text;
 use juror_score::{
-    Aggregator, KeyPart, KindNames, Number, Observation, ObservedStep, Traits, split_key,
-    step_metric,
+    Aggregator, KeyPart, KindNames, Number, Observation, ObservedStep, ReferenceKeys, Traits,
+    split_key, step_metric,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
@@ -62,7 +62,10 @@ impl<'py> Observer<'_, 'py> {
         let (values, repeats) = (fields.numbers(|_| true)?, fields.repeats()?);
         let names = steps.iter().map(|step| step.name.as_str());
         let profile = self.aggregator.profile();
-        let traits = self.expected(&fields)?.with_taken(names, is_error, profile);
+        let traits = self
+            .expected(&fields)?
+            .with_unscored(fields.unscored()?, is_error, fields.written()?)
+            .with_taken(names, is_error, profile);
         let id = fields.get("question_id")?.and_then(|id| scalar_text(&id)).unwrap_or_default();
         let trial = fields.get("trial")?.and_then(|trial| trial.extract().ok());
         self.aggregator.observe(&Observation {
@@ -197,6 +200,25 @@ impl<'f, 'py> Fields<'f, 'py> {
             }
         })?;
         Ok(numbers)
+    }
+
+    /// Returns which parts of its reference a result has.
+    fn written(&self) -> PyResult<ReferenceKeys> {
+        let (answer, steps) = (self.has("reference_answer")?, self.has("reference_steps")?);
+        Ok(ReferenceKeys { answer, steps })
+    }
+
+    /// Returns what the metrics need that have a key, but no number.
+    fn unscored(&self) -> PyResult<Traits> {
+        let mut unscored = Traits::NONE;
+        self.each(|key, value| {
+            let key = key.to_string_lossy();
+            let is_no_error = value.is_none() && key.ends_with("_error");
+            if !is_no_error && number_of(value).is_none() {
+                unscored = unscored.and(Traits::of_unscored(&key));
+            }
+        })?;
+        Ok(unscored)
     }
 
     /// Returns the scores of metrics that a judge gave several times, by the name of the metric.

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::kind_names::StepKind;
-use crate::profile::{Profile, ScoredGroups};
+use crate::metric::question_metric;
+use crate::profile::{AnswerErrorKey, Profile, ScoredGroups};
 use crate::record::Case;
 
 /// What a question has that metrics may need, or what a metric needs of a question.
@@ -26,10 +27,23 @@ pub struct Traits {
     pub retrieval: bool,
 }
 
+/// Which parts of its reference a result was written with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReferenceKeys {
+    /// The reference answer, even if there is none.
+    pub answer: bool,
+    /// The expected steps, even if there are none.
+    pub steps: bool,
+}
+
 impl Traits {
     /// No traits: any question will do.
     pub const NONE: Traits =
         Traits { answer: false, steps: false, expected_retrieval: false, retrieval: false };
+
+    /// All traits: any metric applies.
+    pub const ALL: Traits =
+        Traits { answer: true, steps: true, expected_retrieval: true, retrieval: true };
 
     /// Returns the traits of a case.
     pub(crate) fn of(case: &Case<'_>, profile: &Profile) -> Traits {
@@ -113,6 +127,43 @@ impl Traits {
     ) -> Traits {
         let is_taken = || names.into_iter().any(|name| profile.kind_names.is_retrieval(name));
         Traits { retrieval: self.retrieval || is_error || is_taken(), ..self }
+    }
+
+    /// Returns what is needed by the metric of which a result has this key, but no number: its own key,
+    /// or that of its error.
+    pub fn of_unscored(key: &str) -> Traits {
+        if [AnswerErrorKey::Eval, AnswerErrorKey::Correctness].iter().any(|own| own.as_str() == key)
+        {
+            return Traits { answer: true, ..Traits::NONE };
+        }
+        let name = key.strip_suffix("_error").unwrap_or(key);
+        question_metric(name).map_or(Traits::NONE, |info| info.needs)
+    }
+
+    /// Returns these traits and others.
+    #[must_use]
+    pub fn and(self, others: Traits) -> Traits {
+        Traits {
+            answer: self.answer || others.answer,
+            steps: self.steps || others.steps,
+            expected_retrieval: self.expected_retrieval || others.expected_retrieval,
+            retrieval: self.retrieval || others.retrieval,
+        }
+    }
+
+    /// Adds the traits that a result must have, judging by its keys without a number, where it was
+    /// written without its reference. A failed response without any of it lets every metric apply,
+    /// since nobody knows which does not.
+    #[must_use]
+    pub fn with_unscored(self, unscored: Traits, is_error: bool, written: ReferenceKeys) -> Traits {
+        let is_bare = !written.answer && !written.steps;
+        let owed = if is_error && is_bare { Traits::ALL } else { unscored };
+        self.and(Traits {
+            answer: owed.answer && !written.answer,
+            steps: owed.steps && !written.steps,
+            expected_retrieval: owed.expected_retrieval && !written.steps,
+            retrieval: owed.retrieval && !written.steps,
+        })
     }
 
     /// Returns whether `others` include all of these.
@@ -210,6 +261,27 @@ mod tests {
             let traits = of(&format!("[[{without}]]"), &Profile::V6);
             assert!(traits.retrieval && !traits.expected_retrieval, "no contexts to compare");
         }
+    }
+
+    #[test]
+    fn a_key_without_a_number_is_that_of_a_metric_that_applies() {
+        let (answer, steps) =
+            (Traits { answer: true, ..Traits::NONE }, Traits { steps: true, ..Traits::NONE });
+        for (key, needs) in [
+            ("steps_score", steps),
+            ("steps_score_error", steps),
+            ("answer_eval_error", answer),
+            ("answer_correctness_error", answer),
+            ("answer_f1", answer),
+            ("question_text", Traits::NONE),
+        ] {
+            assert_eq!(Traits::of_unscored(key), needs, "{key}");
+        }
+        let without = |is_error, written| Traits::NONE.with_unscored(steps, is_error, written);
+        let known = ReferenceKeys { steps: true, ..ReferenceKeys::default() };
+        assert_eq!(without(false, ReferenceKeys::default()), steps);
+        assert_eq!(without(true, ReferenceKeys::default()), Traits::ALL);
+        assert_eq!(without(true, known), Traits::NONE, "the reference knows better");
     }
 
     #[test]

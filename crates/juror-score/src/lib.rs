@@ -76,7 +76,7 @@ pub use alignment::{
 };
 pub use build::{ExpectedStepBuilder, QuestionBuilder, StepBuilder, TrajectoryBuilder};
 pub use by_step::ByStep;
-pub use coverage::{Coverage, Traits};
+pub use coverage::{Coverage, ReferenceKeys, Traits};
 pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
 pub use finding::{

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::aggregate::{Aggregator, Observation, ObservedStep};
 use crate::compare::View;
-use crate::coverage::Traits;
+use crate::coverage::{ReferenceKeys, Traits};
 use crate::finding::REPEATS;
 use crate::kind_names::KindNames;
 use crate::metric::step_metric;
@@ -125,6 +125,9 @@ struct ResultForm<'a> {
     is_error: bool,
     reference_answer: Option<&'a RawValue>,
     reference_steps: Option<&'a RawValue>,
+    written: ReferenceKeys,
+    /// What the metrics need that have a key, but no number.
+    unscored: Traits,
     numbers: Vec<(Cow<'a, str>, Number)>,
     /// Keys of repeats, with the scores in them.
     repeats: Vec<(Cow<'a, str>, Vec<f64>)>,
@@ -167,8 +170,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                             let raw: &RawValue = map.next_value()?;
                             form.is_error |= json::is_word(raw, "error");
                         }
-                        "reference_answer" => form.reference_answer = map.next_value()?,
-                        "reference_steps" => form.reference_steps = map.next_value()?,
+                        "reference_answer" => {
+                            form.written.answer = true;
+                            form.reference_answer = map.next_value()?;
+                        }
+                        "reference_steps" => {
+                            form.written.steps = true;
+                            form.reference_steps = map.next_value()?;
+                        }
                         "actual_steps" => {
                             form.steps = map.next_value::<Option<_>>()?.unwrap_or_default();
                         }
@@ -179,7 +188,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                                 None if key.ends_with(REPEATS) => {
                                     form.repeats.extend(scores_in(raw).map(|own| (key, own)));
                                 }
-                                None => {}
+                                None if raw.get() == "null" && key.ends_with("_error") => {}
+                                None => {
+                                    form.unscored = form.unscored.and(Traits::of_unscored(&key))
+                                }
                             }
                         }
                     }
@@ -203,7 +215,11 @@ impl ResultForm<'_> {
         let profile = aggregator.profile();
         let expected = Traits::of_written(self.reference_answer, self.reference_steps, profile);
         let names = steps.iter().map(|step| step.name.as_ref());
-        let traits = expected.with_taken(names, self.is_error, profile);
+        let traits = expected.with_unscored(self.unscored, self.is_error, self.written).with_taken(
+            names,
+            self.is_error,
+            profile,
+        );
         let names = &profile.kind_names;
         for step in steps.iter().filter(|step| has_uncounted(step, names)) {
             uncounted.entry(step.name.to_string()).or_insert((0, offset)).0 += 1;
@@ -279,5 +295,33 @@ mod tests {
         let (n_results, _) = read_results(&document, &mut aggregator).expect("results");
         let micro = aggregator.finish().micro;
         assert_eq!((n_results, micro.n_errors), (3, 2));
+    }
+
+    /// How many rows have a steps score, and to how many it applies.
+    fn covered(rows: &str) -> (usize, usize) {
+        let scored = r#"{"template_id": "t", "question_id": "1", "steps_score": 1.0}"#;
+        let text = format!("[{scored}, {rows}]");
+        let document = Document::new("r.json", text.into(), Format::Json).expect("JSON");
+        let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+        read_results(&document, &mut aggregator).expect("results");
+        let coverage = aggregator.finish().micro.coverage("steps_score").expect("a metric");
+        (coverage.n_scored, coverage.n_applicable)
+    }
+
+    #[test]
+    fn results_without_a_reference_tell_by_their_keys_what_applies() {
+        for (row, n_applicable) in [
+            (r#"{"template_id": "t", "question_id": "2", "steps_score": NaN}"#, 2),
+            (r#"{"template_id": "t", "question_id": "2", "steps_score": null}"#, 2),
+            (r#"{"template_id": "t", "question_id": "2", "steps_score_error": "no reply"}"#, 2),
+            (r#"{"template_id": "t", "question_id": "2", "status": "error"}"#, 2),
+            (r#"{"template_id": "t", "question_id": "2", "steps_score_error": null}"#, 1),
+            (r#"{"template_id": "t", "question_id": "2", "status": "success"}"#, 1),
+            (r#"{"template_id": "t", "steps_score": null, "reference_steps": null}"#, 1),
+            (r#"{"template_id": "t", "status": "error", "reference_answer": "x"}"#, 1),
+            (r#"{"template_id": "t", "status": "error", "reference_steps": [[{}]]}"#, 2),
+        ] {
+            assert_eq!(covered(row), (1, n_applicable), "{row}");
+        }
     }
 }
