@@ -1,6 +1,7 @@
 //! The estimate of a mean: which interval it has, or why it has none.
 
 use juror_score::statistics::{self, Interval, MeanEstimate};
+use juror_score::{MetricInfo, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,6 +62,15 @@ impl ClusterNoun {
 }
 
 impl Caution {
+    /// What to say about the interval of values in clusters.
+    pub(crate) fn of_clusters(n_clusters: usize, interval: Option<Interval>) -> Option<Caution> {
+        match interval {
+            _ if n_clusters < 2 => Some(Caution::OneCluster),
+            None => Some(Caution::NoSpread),
+            Some(_) => (n_clusters < FEW_CLUSTERS).then_some(Caution::FewClusters),
+        }
+    }
+
     /// Says it in a sentence without a full stop.
     pub fn text(self, n_clusters: usize, noun: ClusterNoun) -> String {
         match self {
@@ -89,13 +99,24 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates the mean of values, each of which belongs to a cluster. Clusters matter only if one
+    /// Estimates the mean of shares, each of which belongs to a cluster. Clusters matter only if one
     /// of them has several values. Returns `None` if there are no values.
     pub fn of(values: &[f64], clusters: &[u32], confidence: f64) -> Option<Estimate> {
+        Estimate::of_metric(None, values, clusters, confidence)
+    }
+
+    /// The same for values of a metric, which may be amounts; a metric that is not in the table is
+    /// taken for a share.
+    pub fn of_metric(
+        info: Option<&MetricInfo>,
+        values: &[f64],
+        clusters: &[u32],
+        confidence: f64,
+    ) -> Option<Estimate> {
         if n_distinct(clusters) < clusters.len() {
             Estimate::clustered(values, clusters, confidence)
         } else {
-            Estimate::independent(values, confidence)
+            Estimate::independent(values, is_share(info), confidence)
         }
     }
 
@@ -103,20 +124,14 @@ impl Estimate {
         let mean = statistics::mean(values, Some(clusters), confidence)?;
         let n_clusters = mean.n_clusters.unwrap_or(0);
         let interval = mean.interval.filter(has_width);
-        let caution = if n_clusters < 2 {
-            Some(Caution::OneCluster)
-        } else if interval.is_none() {
-            Some(Caution::NoSpread)
-        } else {
-            (n_clusters < FEW_CLUSTERS).then_some(Caution::FewClusters)
-        };
+        let caution = Caution::of_clusters(n_clusters, interval);
         let method = interval.map(|_| Method::ClusteredT);
         Some(Estimate { mean, interval, method, caution })
     }
 
-    fn independent(values: &[f64], confidence: f64) -> Option<Estimate> {
+    fn independent(values: &[f64], is_share: bool, confidence: f64) -> Option<Estimate> {
         let mean = statistics::mean(values, None, confidence)?;
-        let wilson = if mean.n > 1 { wilson(values, confidence) } else { None };
+        let wilson = if mean.n > 1 && is_share { wilson(values, confidence) } else { None };
         let t = || Some((mean.interval.filter(has_width)?, Method::T));
         let (interval, method) = wilson.map(|own| (own, Method::Wilson)).or_else(t).unzip();
         let caution = match interval {
@@ -128,10 +143,20 @@ impl Estimate {
     }
 }
 
+/// Whether zeros and ones of a metric are failures and successes. Amounts that happen to be 0 or 1
+/// are not.
+pub(crate) fn is_share(info: Option<&MetricInfo>) -> bool {
+    info.is_none_or(|info| info.unit == Unit::Fraction)
+}
+
+/// Whether all values are 0 or 1.
+pub(crate) fn are_binary<'v>(values: impl IntoIterator<Item = &'v f64>) -> bool {
+    values.into_iter().all(|value| *value == 0.0 || *value == 1.0)
+}
+
 /// Wilson's interval, if all values are 0 or 1.
 fn wilson(values: &[f64], confidence: f64) -> Option<Interval> {
-    let is_binary = |value: &f64| *value == 0.0 || *value == 1.0;
-    values.iter().all(is_binary).then_some(())?;
+    are_binary(values).then_some(())?;
     let n_successes = values.iter().filter(|value| **value == 1.0).count();
     Some(statistics::proportion(n_successes, values.len(), confidence)?.wilson)
 }

@@ -5,7 +5,7 @@ use juror_score::{Better, Coverage, MetricInfo, ScoreColumn, ScoreTable, Standin
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::estimate::{Caution, FEW_CLUSTERS, has_width};
+use crate::estimate::{Caution, FEW_CLUSTERS, are_binary, has_width, is_share};
 use crate::join::{Joined, PairedScores};
 use crate::row_scores::scores_or;
 
@@ -115,7 +115,7 @@ impl Columns<'_> {
             p_holm: None,
             p_benjamini_hochberg: None,
             p_sign_flip_exact: paired.p_sign_flip_exact,
-            p_mcnemar_mid: mcnemar(scores, &paired),
+            p_mcnemar_mid: mcnemar(self.info(), scores, &paired),
             probability_better: paired
                 .probability_positive
                 .filter(|_| interval.is_some())
@@ -200,10 +200,9 @@ fn caution(paired: &Paired, interval: Option<Interval>) -> Option<Caution> {
 }
 
 /// The test of `McNemar`, if every score is 0 or 1 and every question stands for itself.
-fn mcnemar(scores: &PairedScores, paired: &Paired) -> Option<f64> {
-    let is_binary = |value: &f64| *value == 0.0 || *value == 1.0;
-    let all_binary = scores.a.iter().chain(&scores.b).all(is_binary);
+fn mcnemar(info: Option<&MetricInfo>, scores: &PairedScores, paired: &Paired) -> Option<f64> {
+    let is_binary = is_share(info) && are_binary(scores.a.iter().chain(&scores.b));
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-    (all_binary && scores.real_clusters().is_none())
+    (is_binary && scores.real_clusters().is_none())
         .then(|| statistics::mcnemar(count(paired.lost), count(paired.won)).p_mid)
 }

@@ -108,7 +108,7 @@ impl Numbers {
         confidence: f64,
     ) -> Option<MetricStatistics> {
         let Estimate { mean, interval, method, caution } =
-            Estimate::of(&self.values, &self.clusters, confidence)?;
+            Estimate::of_metric(column.info, &self.values, &self.clusters, confidence)?;
         let is_fraction = column.info.is_some_and(|info| info.unit == Unit::Fraction);
         let with_errors = |worth: f64| is_fraction.then(|| self.mean_with_errors(mean.mean, worth));
         let (worst, best) = (with_errors(0.0), with_errors(1.0));
@@ -122,7 +122,8 @@ impl Numbers {
             mean: mean.mean,
             sd: mean.se_independent.map(|se| se * (mean.n as f64).sqrt()),
             median: median(&mut self.values).unwrap_or(mean.mean),
-            se: mean.se.filter(|_| interval.is_some()),
+            // Values that do not vary have an interval if they are shares, and no error either way.
+            se: mean.se.filter(|se| *se > 0.0 && interval.is_some()),
             interval,
             method,
             clusters: mean.n_clusters,

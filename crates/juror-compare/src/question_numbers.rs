@@ -74,6 +74,16 @@ impl QuestionNumbers {
         self.means_over(item_scores(column))
     }
 
+    /// The scores of the questions of each group that has any.
+    pub(crate) fn means_by_group(&self, table: &ScoreTable, column: &ScoreColumn) -> Vec<Vec<f64>> {
+        let mut groups = vec![Vec::new(); table.groups().len()];
+        for (mean, first) in self.means(column).into_iter().zip(&self.first_items) {
+            groups[table.items()[*first].group as usize].extend(mean);
+        }
+        groups.retain(|means| !means.is_empty());
+        groups
+    }
+
     /// The same, from the scores of all rows.
     pub(crate) fn means_of_rows(&self, scores: &[Option<f64>]) -> Vec<Option<f64>> {
         let known = scores.iter().enumerate();

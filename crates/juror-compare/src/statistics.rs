@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::calibration::CalibratedMetric;
-use crate::estimate::{ClusterNoun, has_width};
+use crate::estimate::{Caution, ClusterNoun, has_width};
 use crate::judge_repeats::{JudgeStatistics, judge_statistics};
 use crate::metric_statistics::{MetricStatistics, Numbers};
 use crate::question_numbers::QuestionNumbers;
@@ -83,8 +83,12 @@ pub struct MacroStatistics {
     /// Its interval in that case.
     #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
-    /// Its standard error if these templates are all that matter.
+    /// Its standard error if these templates are all that matter, and each of their questions could
+    /// have been another.
     pub se_fixed: Option<f64>,
+    /// What to keep in mind, or why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caution: Option<Caution>,
 }
 
 impl Kind {
@@ -131,7 +135,9 @@ impl Statistics {
             let micro = Numbers::of_all(table, column, &clusters).statistics(column, confidence);
             let Some(micro) = micro else { continue };
             all.micro.insert(column.name.to_string(), micro);
-            all.add_groups(column, Numbers::by_group(table, column, &questions.of_items));
+            let by_question = questions.means_by_group(table, column);
+            let groups = Numbers::by_group(table, column, &questions.of_items);
+            all.add_groups(column, groups, &by_question);
             let trials = trial_statistics(table, column, &questions, confidence);
             all.trials.extend(trials.map(|trials| (column.name.to_string(), trials)));
             let judge = judge_statistics(column);
@@ -141,10 +147,10 @@ impl Statistics {
     }
 
     /// Adds the statistics of a metric by group, and over groups.
-    fn add_groups(&mut self, column: &ScoreColumn, groups: Vec<Numbers>) {
+    fn add_groups(&mut self, column: &ScoreColumn, groups: Vec<Numbers>, by_question: &[Vec<f64>]) {
         let values: Vec<&Vec<f64>> =
             groups.iter().map(|group| &group.values).filter(|values| !values.is_empty()).collect();
-        let over_groups = macro_statistics(&values, self.confidence);
+        let over_groups = macro_statistics(&values, by_question, self.confidence);
         let name = column.name.to_string();
         self.macro_means.extend(over_groups.map(|own| (name.clone(), own)));
         for (own, numbers) in self.groups.values_mut().zip(groups) {
@@ -159,13 +165,22 @@ impl Statistics {
     }
 }
 
-fn macro_statistics(groups: &[&Vec<f64>], confidence: f64) -> Option<MacroStatistics> {
+/// The mean over groups of their values. Answers to one question, and its steps, are not
+/// independent, so that the error of fixed groups is that of the questions' means.
+fn macro_statistics(
+    groups: &[&Vec<f64>],
+    by_question: &[Vec<f64>],
+    confidence: f64,
+) -> Option<MacroStatistics> {
     let estimate = statistics::macro_mean(groups)?;
+    let interval = estimate.interval(confidence).filter(has_width);
+    let of_questions = statistics::macro_mean(by_question);
     Some(MacroStatistics {
         n: groups.len(),
         mean: estimate.mean,
-        se: estimate.se_sample,
-        interval: estimate.interval(confidence).filter(has_width),
-        se_fixed: estimate.se_fixed,
+        se: estimate.se_sample.filter(|_| interval.is_some()),
+        interval,
+        se_fixed: of_questions.and_then(|own| own.se_fixed).filter(|se| *se > 0.0),
+        caution: Caution::of_clusters(groups.len(), interval),
     })
 }

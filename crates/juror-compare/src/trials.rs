@@ -5,7 +5,7 @@ use juror_score::{Better, ScoreColumn, ScoreTable, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::estimate::Estimate;
+use crate::estimate::{Caution, Estimate};
 use crate::question_numbers::QuestionNumbers;
 use crate::row_scores::item_scores;
 
@@ -32,20 +32,25 @@ pub struct PassRate {
     pub k: u64,
     /// The mean over questions.
     pub mean: f64,
-    /// Its interval over questions, not over answers.
+    /// Its interval over questions, not over answers; questions of one template are a cluster.
     #[schemars(with = "Option<[f64; 2]>")]
     pub interval: Option<Interval>,
     /// Questions with at least k scored answers.
     pub n: usize,
-    /// Questions with fewer, which are left out.
+    /// Questions with fewer, or none, which are left out.
     pub n_left_out: usize,
+    /// What to keep in mind, or why there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caution: Option<Caution>,
 }
 
 /// The answers to a question that have a score.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Tries {
     n: u64,
     n_solved: u64,
+    /// The template of the question, or the query itself.
+    cluster: u32,
 }
 
 /// Returns the statistics of a metric for which the best score is 1; `None` for others, and if no
@@ -56,45 +61,51 @@ pub(crate) fn trial_statistics(
     questions: &QuestionNumbers,
     confidence: f64,
 ) -> Option<TrialStatistics> {
-    let has_trials = questions.n_questions < table.items().len();
     let can_solve = column
         .info
         .is_some_and(|info| info.unit == Unit::Fraction && info.better == Better::Higher);
-    if !has_trials || !can_solve {
+    if !questions.has_trials() || !can_solve {
         return None;
     }
-    let mut tries = vec![Tries::default(); questions.n_questions];
-    for (item, score) in item_scores(column) {
-        let tries = &mut tries[questions.of_items[item] as usize];
-        tries.n += 1;
-        tries.n_solved += u64::from(score >= 1.0);
-    }
-    tries.retain(|tries| tries.n > 0);
-    let most = tries.iter().map(|tries| tries.n).max().filter(|most| *most > 1)?;
+    let tries = all_tries(table, column, questions);
+    let scored = || tries.iter().filter(|tries| tries.n > 0);
+    let most = scored().map(|tries| tries.n).max().filter(|most| *most > 1)?;
     let is_mixed = |tries: &&Tries| tries.n_solved > 0 && tries.n_solved < tries.n;
-    let n_mixed = tries.iter().filter(is_mixed).count();
-    let rates = |of: fn(u64, u64, u64) -> Option<f64>| -> Vec<PassRate> {
+    let (n_scored, n_mixed) = (scored().count(), scored().filter(is_mixed).count());
+    let rates = |of: Rate| -> Vec<PassRate> {
         (1..=most).filter_map(|k| pass_rate(&tries, k, of, confidence)).collect()
     };
     Some(TrialStatistics {
         trials: usize::try_from(most).unwrap_or(usize::MAX),
-        questions: tries.len(),
-        solved_sometimes: n_mixed as f64 / tries.len() as f64,
+        questions: n_scored,
+        solved_sometimes: n_mixed as f64 / n_scored as f64,
         pass_at_k: rates(pass_at_k),
         pass_hat_k: rates(pass_hat_k),
     })
 }
 
-fn pass_rate(
-    tries: &[Tries],
-    k: u64,
-    of: fn(u64, u64, u64) -> Option<f64>,
-    confidence: f64,
-) -> Option<PassRate> {
-    let rates: Vec<f64> = tries.iter().filter_map(|tries| of(tries.n, tries.n_solved, k)).collect();
-    let independent: Vec<u32> = (0..).take(rates.len()).collect();
-    let estimate = Estimate::of(&rates, &independent, confidence)?;
+/// The answers to each question to which the metric applies, even if all of them failed.
+fn all_tries(table: &ScoreTable, column: &ScoreColumn, questions: &QuestionNumbers) -> Vec<Tries> {
+    let mut tries: Vec<Tries> = (0..questions.n_questions)
+        .map(|at| Tries { n: 0, n_solved: 0, cluster: questions.cluster(at, table) })
+        .collect();
+    for (item, score) in item_scores(column) {
+        let tries = &mut tries[questions.of_items[item] as usize];
+        tries.n += 1;
+        tries.n_solved += u64::from(score >= 1.0);
+    }
+    let shares = questions.shares(table, column);
+    let applicable = tries.into_iter().zip(shares).filter(|(_, share)| share.is_some());
+    applicable.map(|(tries, _)| tries).collect()
+}
+
+/// A rate of `c` solving answers among `n`, for some `k`.
+type Rate = fn(u64, u64, u64) -> Option<f64>;
+
+fn pass_rate(tries: &[Tries], k: u64, of: Rate, confidence: f64) -> Option<PassRate> {
+    let rated = |tries: &Tries| Some((of(tries.n, tries.n_solved, k)?, tries.cluster));
+    let (rates, clusters): (Vec<f64>, Vec<u32>) = tries.iter().filter_map(rated).unzip();
+    let Estimate { mean, interval, caution, .. } = Estimate::of(&rates, &clusters, confidence)?;
     let n_left_out = tries.len() - rates.len();
-    let (mean, interval) = (estimate.mean.mean, estimate.interval);
-    Some(PassRate { k, mean, interval, n: rates.len(), n_left_out })
+    Some(PassRate { k, mean: mean.mean, interval, n: rates.len(), n_left_out, caution })
 }

@@ -135,3 +135,93 @@ fn the_noise_of_a_judge_is_told_from_the_spread_of_questions() {
     assert!(near(judge.se_without_repeats, 0.183_049_022));
     assert!(close(judge.flip_rate, 4.0 / 6.0));
 }
+
+/// Several answers to questions: template, id, and the score of each answer; `None` for an error.
+fn with_trials(answers: &[(&str, &str, &[Option<f64>])]) -> ScoreTable {
+    let flat: Vec<crate::support::Answer<'_>> = answers
+        .iter()
+        .flat_map(|(template, id, scores)| scores.iter().map(|score| (*template, *id, *score)))
+        .collect();
+    table(&flat)
+}
+
+#[test]
+fn amounts_of_nothing_are_no_failures() {
+    let mut aggregator = Aggregator::new(&Profile::V6, &[]);
+    for at in 0..20 {
+        let (id, template) = (at.to_string(), at.to_string());
+        aggregator.observe(&Observation {
+            id: &id,
+            template: &template,
+            values: vec![("total_tokens", Number::real(0.0).expect("a number"))],
+            ..Observation::default()
+        });
+    }
+    let statistics = Statistics::of(aggregator.scores(), 0.95);
+    let tokens = statistics.metric("total_tokens").expect("a metric");
+    assert_eq!((tokens.interval, tokens.method), (None, None));
+    assert_eq!((tokens.se, tokens.caution), (None, Some(Caution::NoSpread)));
+}
+
+#[test]
+fn shares_that_do_not_vary_have_an_interval_and_no_error() {
+    let ids: Vec<String> = (0..20).map(|id| id.to_string()).collect();
+    let answers: Vec<_> = ids.iter().map(|id| (id.as_str(), id.as_str(), Some(1.0))).collect();
+    let statistics = Statistics::of(&table(&answers), 0.95);
+    let steps = statistics.metric("steps_score").expect("a metric");
+    assert_eq!((steps.method, steps.se), (Some(Method::Wilson), None));
+}
+
+#[test]
+fn pass_rates_of_questions_allow_for_their_templates() {
+    let (right, wrong): (&[_], &[_]) = (&[Some(1.0), Some(1.0)], &[Some(0.0), Some(0.0)]);
+    let one = with_trials(&[("t", "1", right), ("t", "2", wrong)]);
+    let rate = &Statistics::of(&one, 0.95).trials["steps_score"].pass_at_k[0].clone();
+    assert_eq!((rate.interval, rate.caution), (None, Some(Caution::OneCluster)));
+    let three = with_trials(&[
+        ("t", "1", right),
+        ("t", "2", right),
+        ("u", "3", wrong),
+        ("u", "4", wrong),
+        ("v", "5", right),
+    ]);
+    let statistics = Statistics::of(&three, 0.95);
+    let rate = &statistics.trials["steps_score"].pass_at_k[0];
+    assert_eq!(rate.caution, Some(Caution::FewClusters));
+    let (own, all) = (rate.interval.expect("one"), statistics.micro["steps_score"].interval);
+    assert!(close(own.half_width(), all.expect("one").half_width()), "as careful as the mean");
+}
+
+#[test]
+fn a_question_whose_answers_all_failed_is_left_out_and_counted() {
+    let trials = with_trials(&[
+        ("t", "1", &[Some(1.0), Some(0.0)]),
+        ("u", "2", &[None, None]),
+        ("v", "3", &[Some(1.0), None]),
+    ]);
+    let statistics = Statistics::of(&trials, 0.95);
+    let own = &statistics.trials["steps_score"];
+    let counts: Vec<_> = own.pass_at_k.iter().map(|rate| (rate.n, rate.n_left_out)).collect();
+    assert_eq!((own.questions, counts), (2, vec![(2, 1), (1, 2)]));
+}
+
+#[test]
+fn answering_again_makes_no_template_surer() {
+    let of = |trials: usize| {
+        let (one, half): (Vec<_>, Vec<_>) = (vec![Some(1.0); trials], vec![Some(0.5); trials]);
+        let answers = [
+            ("t", "1", &one[..]),
+            ("t", "2", &half[..]),
+            ("u", "3", &one[..]),
+            ("u", "4", &half[..]),
+        ];
+        Statistics::of(&with_trials(&answers), 0.95).macro_means["steps_score"].clone()
+    };
+    let (once, often) = (of(1), of(9));
+    assert!(close(once.se_fixed.expect("an error"), often.se_fixed.expect("an error")));
+    assert_eq!((once.se, once.interval, once.caution), (None, None, Some(Caution::NoSpread)));
+    let few = &Statistics::of(&documented(), 0.95).macro_means["steps_score"];
+    assert_eq!(few.caution, Some(Caution::FewClusters));
+    let one = Statistics::of(&table(&[("t", "1", Some(1.0))]), 0.95);
+    assert_eq!(one.macro_means["steps_score"].caution, Some(Caution::OneCluster));
+}
