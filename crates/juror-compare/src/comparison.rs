@@ -140,7 +140,7 @@ pub struct CandidateComparison {
     pub only_in_candidate: Vec<QuestionName>,
     /// Answers that failed or are missing, in the baseline and in the candidate.
     pub errors: [usize; 2],
-    /// Whether both were judged by the same judge, or by none.
+    /// Whether both were judged by the same judge, or by none, as far as that is known.
     pub same_judge: bool,
     /// The metrics that both have, in the order of the metric table.
     #[schemars(with = "BTreeMap<String, MetricComparison>")]
@@ -191,7 +191,9 @@ pub fn compare<'r>(
     let mut compared: Vec<CandidateComparison> =
         pairs().map(|pair| pair.compare()).collect::<Result<_, _>>()?;
     adjust_for_candidates(&mut compared);
-    compared.iter_mut().for_each(adjust_for_metrics);
+    for own in &mut compared {
+        adjust_for_metrics(own, &options.gates);
+    }
     Ok(Comparison {
         format: Comparison::FORMAT,
         confidence: options.confidence,
@@ -268,7 +270,7 @@ impl Pair<'_> {
             only_in_baseline: joined.only_in_a.clone(),
             only_in_candidate: joined.only_in_b.clone(),
             errors: [n_errors(a), n_errors(b)],
-            same_judge: self.a.facts.has_judge_of(self.b.facts),
+            same_judge: self.a.facts.has_judge_of(self.b.facts) != Some(false),
             metrics: ByMetric::default(),
             groups: groups.sizes(),
             by_group: Ordered::default(),
@@ -394,10 +396,10 @@ impl Pair<'_> {
         let wanted = self.options.metrics.first().map(String::as_str);
         let first = wanted.or_else(|| headline_among(is_compared));
         let headline = self.headline(compared);
-        let gates = &self.options.gates.gates;
-        let gated = gates.iter().filter_map(|gate| gate.flips_by(headline));
+        let gates = self.options.gates.gates.iter();
+        let of_gates = gates.filter_map(|gate| gate.flips_by(headline));
         let mut flips: Vec<Flips> = Vec::new();
-        for metric in first.into_iter().chain(gated).filter(|name| is_compared(name)) {
+        for metric in first.into_iter().chain(of_gates).filter(|name| is_compared(name)) {
             if !flips.iter().any(|known| known.metric == metric) {
                 flips.extend(Flips::of(metric, self.a.scores, self.b.scores, joined));
             }
@@ -421,10 +423,14 @@ fn adjust_for_candidates(compared: &mut [CandidateComparison]) {
     }
 }
 
-/// Benjamini and Hochberg's adjustment over the metrics of a candidate, for information.
-fn adjust_for_metrics(compared: &mut CandidateComparison) {
-    let mut own: Vec<&mut MetricComparison> =
-        compared.metrics.values_mut().filter(|metric| metric.p.is_some()).collect();
+/// Benjamini and Hochberg's adjustment over the metrics of a candidate that no gate is about, for
+/// information. Those of gates were chosen before anybody looked.
+fn adjust_for_metrics(compared: &mut CandidateComparison, gates: &Gates) {
+    let is_gated = |name: &str| gates.gates.iter().any(|gate| gate.metric() == Some(name));
+    let is_looked_at =
+        |name: &str, metric: &MetricComparison| metric.p.is_some() && !is_gated(name);
+    let own = compared.metrics.iter_mut().filter(|(name, metric)| is_looked_at(name, metric));
+    let mut own: Vec<&mut MetricComparison> = own.map(|(_, metric)| metric).collect();
     let p: Vec<f64> = own.iter().filter_map(|metric| metric.p).collect();
     for (metric, adjusted) in own.iter_mut().zip(benjamini_hochberg(&p)) {
         metric.p_benjamini_hochberg = Some(adjusted);

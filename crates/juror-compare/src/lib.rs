@@ -76,14 +76,14 @@ pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method};
 pub use flips::{BrokenGroup, Flip, Flips};
 pub use gates::{
     Bound, ChangeLimit, Condition, Gate, GateLevel, GateOutcome, GateVerdict, GatedRun, Gates,
-    LevelLimit, Limit, Margin, NotALimit, NotAShare, OnInconclusive, Share, worst,
+    LevelLimit, Limit, Margin, NotALimit, NotAShare, OnInconclusive, Runs, Share, Unchecked, worst,
 };
 pub use headline::headline;
 pub use join::{Joined, PairedScores, QuestionName};
 pub use judge_repeats::JudgeStatistics;
 pub use metric_comparison::MetricComparison;
 pub use metric_statistics::MetricStatistics;
-pub use numbers::thousands;
+pub use numbers::{share_with_interval, thousands};
 pub use planning::{
     ASSUMED_CORRELATION, ASSUMED_VARIANCE, AtHand, Basis, CannotPlan, JudgeSpread, PlanOptions,
     Planning, ScoreSpread, plan_schema,

@@ -35,7 +35,8 @@ pub struct MetricComparison {
     pub p: Option<f64>,
     /// The same, adjusted for the number of candidates (Holm).
     pub p_holm: Option<f64>,
-    /// The same, adjusted for the number of metrics (Benjamini–Hochberg).
+    /// The same, adjusted for the number of metrics without a gate (Benjamini–Hochberg); `None` for a
+    /// metric that a gate is about.
     pub p_benjamini_hochberg: Option<f64>,
     /// The same by flipping the signs of clusters, if there are few.
     #[serde(skip_serializing_if = "Option::is_none")]

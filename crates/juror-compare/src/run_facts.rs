@@ -1,6 +1,7 @@
 //! What identifies a run, as far as comparing it with others needs to know.
 
 use hashbrown::HashMap;
+use juror_score::JudgedBy;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,6 +33,9 @@ pub struct RunFacts {
     /// The judge: its models, parameters and prompts, as text that is equal for equal judges.
     #[serde(skip)]
     pub judge: Option<String>,
+    /// Who judged, as far as the results say; for runs whose judge is not known better.
+    #[serde(skip)]
+    pub judged_by: Option<JudgedBy>,
     /// The hash of each question, by group and id, or by id with an empty group; empty if hashes are
     /// not known.
     #[serde(skip)]
@@ -74,6 +78,7 @@ impl RunFacts {
             reference: None,
             rules: None,
             judge: None,
+            judged_by: None,
             questions: HashMap::new(),
         }
     }
@@ -97,8 +102,44 @@ impl RunFacts {
         by(group).or_else(|| by("")).map(String::as_str)
     }
 
-    /// Whether another run was judged by the same judge, or neither was judged.
-    pub fn has_judge_of(&self, other: &RunFacts) -> bool {
-        self.judge == other.judge
+    /// Whether another run was judged by the same judge; `None` if that is not known.
+    pub fn has_judge_of(&self, other: &RunFacts) -> Option<bool> {
+        match (&self.judge, &other.judge) {
+            (Some(own), Some(theirs)) => Some(own == theirs),
+            _ => Some(self.judged_by.as_ref()?.agrees_with(other.judged_by.as_ref()?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn judged(judge: Option<&str>, model: Option<&str>) -> RunFacts {
+        let by = |model: &str| JudgedBy {
+            model: model.to_owned(),
+            embedding: None,
+            prompts: BTreeMap::new(),
+        };
+        RunFacts {
+            judge: judge.map(str::to_owned),
+            judged_by: model.map(by),
+            ..RunFacts::of_file("run", Kind::Eval)
+        }
+    }
+
+    #[test]
+    fn judges_are_compared_by_what_both_runs_say() {
+        let (folder, file) = (judged(Some("m with prompts"), Some("m")), judged(None, Some("m")));
+        let (other, unknown) = (judged(None, Some("n")), judged(None, None));
+        assert_eq!(folder.has_judge_of(&file), Some(true), "its own results");
+        assert_eq!(file.has_judge_of(&other), Some(false));
+        assert_eq!(folder.has_judge_of(&other), Some(false));
+        assert_eq!(folder.has_judge_of(&judged(Some("n with prompts"), Some("m"))), Some(false));
+        for known in [&folder, &file, &unknown] {
+            assert_eq!(known.has_judge_of(&unknown), None);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use juror_score::statistics::{self, Interval};
-use juror_score::{Level, Ordered, ScoreColumn, ScoreTable};
+use juror_score::{Level, Ordered, ScoreColumn, ScoreTable, metric};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -97,6 +97,12 @@ impl Kind {
             Level::Attempt => Kind::Bench,
             Level::Question | Level::Step => Kind::Eval,
         }
+    }
+
+    /// Whether its rows can have a metric: any of the user's own, and those of the table that are meant
+    /// for them.
+    pub fn can_have(self, name: &str) -> bool {
+        metric(name).is_none_or(|info| Kind::of(info.level) == self)
     }
 
     /// What the clusters of all rows are called.

@@ -39,6 +39,9 @@ pub struct PassRate {
     pub n: usize,
     /// Questions with fewer, or none, which are left out.
     pub n_left_out: usize,
+    /// How many templates they belong to, if those matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<usize>,
     /// What to keep in mind, or why there is no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caution: Option<Caution>,
@@ -103,9 +106,10 @@ fn all_tries(table: &ScoreTable, column: &ScoreColumn, questions: &QuestionNumbe
 type Rate = fn(u64, u64, u64) -> Option<f64>;
 
 fn pass_rate(tries: &[Tries], k: u64, of: Rate, confidence: f64) -> Option<PassRate> {
-    let rated = |tries: &Tries| Some((of(tries.n, tries.n_solved, k)?, tries.cluster));
-    let (rates, clusters): (Vec<f64>, Vec<u32>) = tries.iter().filter_map(rated).unzip();
+    let rate = |tries: &Tries| Some((of(tries.n, tries.n_solved, k)?, tries.cluster));
+    let (rates, clusters): (Vec<f64>, Vec<u32>) = tries.iter().filter_map(rate).unzip();
     let Estimate { mean, interval, caution, .. } = Estimate::of(&rates, &clusters, confidence)?;
     let n_left_out = tries.len() - rates.len();
-    Some(PassRate { k, mean: mean.mean, interval, n: rates.len(), n_left_out, caution })
+    let (clusters, mean) = (mean.n_clusters, mean.mean);
+    Some(PassRate { k, mean, interval, n: rates.len(), n_left_out, clusters, caution })
 }

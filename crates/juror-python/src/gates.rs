@@ -165,11 +165,12 @@ pub(crate) fn unmet_gates<'py>(
     metrics: Vec<String>,
 ) -> PyResult<Vec<String>> {
     let mut plan = plan_of(config, profile)?;
+    let own = OwnMetrics { names: metrics };
     for (metric, least) in fail_under {
         if !least.is_finite() {
             return Err(PyValueError::new_err(format!("`{metric}`: {least} is no number")));
         }
-        let is_own = metrics.iter().any(|own| metric.starts_with(own.as_str()));
+        let is_own = own.has(&metric);
         let gate = Gate::on_mean(metric, LevelLimit::Min(least));
         if is_own {
             plan.gates.gates.push(gate);
@@ -183,7 +184,7 @@ pub(crate) fn unmet_gates<'py>(
     let of_errors = most.map(|most| Gate::blocking(Condition::Errors { most }));
     plan.gates.gates.extend(of_errors);
     let gates = plan.gates.clone();
-    let collected = collect(py, results, plan, &OwnMetrics { names: metrics })?;
+    let collected = collect(py, results, plan, &own)?;
     let totals = Totals::of(&collected.aggregator, &gates);
     let not_met = totals.gates.into_iter().filter(|gate| gate.verdict == GateVerdict::Block);
     Ok(not_met.map(|gate| gate.why).collect())

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use juror_compare::{
     CheckedJudge, CorrectionMethod, DifferingAnswer, LabelAgreement, LabelledRate,
+    share_with_interval,
 };
 use juror_score::statistics::Interval;
 
@@ -97,12 +98,9 @@ fn share(value: f64) -> String {
 /// The judge's mean and the corrected one, or why there is none.
 fn outcome(checked: &CheckedJudge) -> String {
     let metric = &checked.calibration.metric;
-    let with = |mean: f64, interval: Option<Interval>| match interval {
-        Some(interval) => format!("{mean:.3} ±{:.2}", interval.half_width()),
-        None => format!("{mean:.3}"),
-    };
     let raw = checked.raw.map_or_else(String::new, |raw| {
-        format!("{metric} of {} answers, by the judge: {}", raw.n, with(raw.mean, raw.interval))
+        let shown = share_with_interval(raw.mean, raw.interval);
+        format!("{metric} of {} answers, by the judge: {shown}", raw.n)
     });
     match (&checked.corrected, &checked.not_corrected) {
         (Some(own), _) => {
@@ -112,7 +110,7 @@ fn outcome(checked: &CheckedJudge) -> String {
                     "by what people add to it (prediction-powered)"
                 }
             };
-            format!("{raw}\ncorrected {method}: {}", with(own.mean, own.interval))
+            format!("{raw}\ncorrected {method}: {}", own.shown())
         }
         (None, Some(why)) => format!("{raw}\nnot corrected: {why}"),
         (None, None) => raw,

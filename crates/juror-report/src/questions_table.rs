@@ -1,9 +1,13 @@
 //! The table of an evaluation: a row per template, then all questions, with means and intervals.
 
-use juror_compare::{CalibratedMetric, FEW_CLUSTERS, MetricStatistics, Statistics};
-use juror_score::{Aggregates, KeyPart, Summary, Unit, metric, question_metric, split_key};
+use juror_compare::{
+    CalibratedMetric, Caution, ClusterNoun, FEW_CLUSTERS, Kind, MacroStatistics, MetricStatistics,
+    Statistics,
+};
+use juror_score::{Aggregates, KeyPart, Summary, question_metric, split_key};
 
 use crate::amount::confidence;
+use crate::comparison::group_noun;
 use crate::shown_mean::{FEW, ShownMean};
 use crate::terminal::{Paint, layout, lines, shorten, visible};
 
@@ -118,8 +122,7 @@ fn macro_row(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
 }
 
 fn shown(cell: Option<ShownMean>, name: &str) -> String {
-    let unit = metric(name).map_or(Unit::Fraction, |info| info.unit);
-    cell.map_or("–".into(), |cell| cell.text(unit))
+    cell.map_or("–".into(), |cell| cell.text_of(name))
 }
 
 /// What to know about the intervals, and about questions that means leave out.
@@ -129,6 +132,9 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
         .filter_map(|(metric, title)| Some((*title, statistics.metric(metric)?)))
         .collect();
     let mut notes = about_intervals(statistics, own.iter().map(|(_, own)| *own));
+    let over_templates = columns.iter().filter_map(|(name, _)| statistics.macro_means.get(*name));
+    let over_templates = over_templates.filter(|_| statistics.groups.len() > 1);
+    notes.extend(about_few(statistics.kind, over_templates).filter(|note| !notes.contains(note)));
     let lacking: Vec<String> = own
         .iter()
         .filter(|(title, own)| own.n_error > 0 && !USAGE.iter().any(|usage| usage.1 == *title))
@@ -153,6 +159,20 @@ fn about_repeats(statistics: &Statistics, columns: &[(&str, &str)]) -> Option<St
     Some(format!("answers on which {repeats} verdicts differ: {}", shares.join(" · ")))
 }
 
+/// Says that the templates or sets of means over them are few, if that is so.
+pub(crate) fn about_few<'s>(
+    kind: Kind,
+    own: impl IntoIterator<Item = &'s MacroStatistics>,
+) -> Option<String> {
+    let is_few = |own: &&MacroStatistics| own.caution == Some(Caution::FewClusters);
+    let n = own.into_iter().filter(is_few).map(|own| own.n).max()?;
+    Some(few(&ClusterNoun(group_noun(kind)).count(n)))
+}
+
+fn few(what: &str) -> String {
+    format!("{FEW} {what} are few for an interval: look at each of them")
+}
+
 /// Says what the intervals of means allow for, and why some means have none.
 pub(crate) fn about_intervals<'s>(
     statistics: &Statistics,
@@ -167,10 +187,7 @@ pub(crate) fn about_intervals<'s>(
         let by = n_clusters.map_or(String::new(), |n| format!(", allowing for {}", noun.count(n)));
         notes.push(format!("± is half of the {share} interval of a mean{by}"));
     }
-    if let Some(n) = n_clusters.filter(|n| *n < FEW_CLUSTERS) {
-        let few = noun.count(n);
-        notes.push(format!("{FEW} {few} are few for an interval: look at each of them"));
-    }
+    notes.extend(n_clusters.filter(|n| *n < FEW_CLUSTERS).map(|n| few(&noun.count(n))));
     for own in without {
         let why = own.caution.map(|caution| caution.text(own.clusters.unwrap_or(0), noun));
         let note = why.map(|why| format!("no ±: {why}"));

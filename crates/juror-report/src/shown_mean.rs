@@ -1,14 +1,14 @@
 //! A mean as tables show it: with half of its interval, and the number of values where that matters.
 
-use juror_compare::{Caution, MacroStatistics, MetricStatistics, thousands};
-use juror_score::Unit;
+use juror_compare::{Caution, MacroStatistics, MetricStatistics, share_with_interval, thousands};
 use juror_score::statistics::Interval;
+use juror_score::{Unit, metric};
 
 /// What a cell of a table shows.
 #[derive(Clone, Copy)]
 pub(crate) struct ShownMean {
     mean: f64,
-    half: Option<f64>,
+    interval: Option<Interval>,
     is_of_few: bool,
 }
 
@@ -17,7 +17,7 @@ pub(crate) const FEW: char = '*';
 
 impl ShownMean {
     pub(crate) fn new(mean: f64, interval: Option<Interval>, is_of_few: bool) -> ShownMean {
-        ShownMean { mean, half: interval.map(Interval::half_width), is_of_few }
+        ShownMean { mean, interval, is_of_few: is_of_few && interval.is_some() }
     }
 
     pub(crate) fn of(own: &MetricStatistics) -> ShownMean {
@@ -25,30 +25,49 @@ impl ShownMean {
     }
 
     pub(crate) fn of_macro(own: &MacroStatistics) -> ShownMean {
-        ShownMean { mean: own.mean, half: own.interval.map(Interval::half_width), is_of_few: false }
+        ShownMean::new(own.mean, own.interval, own.caution == Some(Caution::FewClusters))
     }
 
     /// The same without its interval, where there is little room.
     pub(crate) fn without_interval(self) -> ShownMean {
-        ShownMean { half: None, ..self }
+        ShownMean { interval: None, is_of_few: false, ..self }
+    }
+
+    /// The text of the cell of a metric. One of the user's own may have any range.
+    pub(crate) fn text_of(&self, name: &str) -> String {
+        match metric(name) {
+            Some(info) => self.text(info.unit),
+            None => self.marked(&format!("{:.3}", self.mean), |half| format!("{half:.2}"), ""),
+        }
     }
 
     /// The text of the cell, such as `0.434 ±0.16*`.
     pub(crate) fn text(&self, unit: Unit) -> String {
-        let (mean, half) = (self.mean, self.half.unwrap_or(0.0));
-        let (mean, half, end) = match unit {
-            Unit::Tokens | Unit::Count => (thousands(mean), thousands(half), ""),
+        let mean = self.mean;
+        match unit {
+            Unit::Tokens | Unit::Count => self.marked(&thousands(mean), thousands, ""),
             // A tenth of a second is too coarse for what takes less than one.
-            Unit::Seconds if mean < 1.0 => (format!("{mean:.2}"), format!("{half:.2}"), " s"),
-            Unit::Seconds => (format!("{mean:.1}"), format!("{half:.1}"), " s"),
-            Unit::Dollars => (format!("{mean:.4}"), format!("{half:.4}"), ""),
-            Unit::Fraction | Unit::Cosine => (format!("{mean:.3}"), format!("{half:.2}"), ""),
-        };
-        let mark = if self.is_of_few { FEW.to_string() } else { String::new() };
-        match self.half {
-            Some(_) => format!("{mean} ±{half}{mark}{end}"),
-            None => format!("{mean}{end}"),
+            Unit::Seconds if mean < 1.0 => {
+                self.marked(&format!("{mean:.2}"), |half| format!("{half:.2}"), " s")
+            }
+            Unit::Seconds => self.marked(&format!("{mean:.1}"), |half| format!("{half:.1}"), " s"),
+            Unit::Dollars => self.marked(&format!("{mean:.4}"), |half| format!("{half:.4}"), ""),
+            Unit::Cosine => self.marked(&format!("{mean:.3}"), |half| format!("{half:.2}"), ""),
+            Unit::Fraction => {
+                format!("{}{}", share_with_interval(mean, self.interval), self.mark())
+            }
         }
+    }
+
+    fn marked(&self, mean: &str, half: impl Fn(f64) -> String, ending: &str) -> String {
+        match self.interval.map(Interval::half_width) {
+            Some(own) => format!("{mean} ±{}{}{ending}", half(own), self.mark()),
+            None => format!("{mean}{ending}"),
+        }
+    }
+
+    fn mark(&self) -> String {
+        if self.is_of_few { FEW.to_string() } else { String::new() }
     }
 }
 
@@ -56,16 +75,27 @@ impl ShownMean {
 mod tests {
     use super::*;
 
+    fn shown(mean: f64, half: Option<f64>, is_of_few: bool) -> ShownMean {
+        let interval = half.map(|half| Interval { low: mean - half, high: mean + half });
+        ShownMean::new(mean, interval, is_of_few)
+    }
+
     #[test]
     fn a_mean_is_shown_with_half_of_its_interval() {
-        let shown =
-            |half, is_of_few, unit| ShownMean { mean: 1234.5678, half, is_of_few }.text(unit);
-        assert_eq!(shown(Some(0.125), true, Unit::Fraction), "1234.568 ±0.12*");
-        assert_eq!(shown(None, true, Unit::Fraction), "1234.568");
-        assert_eq!(shown(Some(10.2), false, Unit::Tokens), "1,235 ±10");
-        assert_eq!(shown(Some(0.26), false, Unit::Seconds), "1234.6 ±0.3 s");
-        assert_eq!(shown(Some(0.5), false, Unit::Dollars), "1234.5678 ±0.5000");
-        let quick = ShownMean { mean: 0.052, half: Some(0.014), is_of_few: true };
-        assert_eq!(quick.text(Unit::Seconds), "0.05 ±0.01* s");
+        let text = |half, unit| shown(1234.5678, half, false).text(unit);
+        assert_eq!(text(Some(10.2), Unit::Tokens), "1,235 ±10");
+        assert_eq!(text(Some(0.26), Unit::Seconds), "1234.6 ±0.3 s");
+        assert_eq!(text(Some(0.5), Unit::Dollars), "1234.5678 ±0.5000");
+        assert_eq!(shown(0.5, Some(0.125), true).text(Unit::Fraction), "0.500 ±0.12*");
+        assert_eq!(shown(0.052, Some(0.014), true).text(Unit::Seconds), "0.05 ±0.01* s");
+        assert_eq!(shown(0.5, None, true).text(Unit::Fraction), "0.500");
+    }
+
+    #[test]
+    fn only_metrics_with_a_known_range_are_shown_within_it() {
+        let wide = shown(0.5, Some(1.24), true);
+        assert_eq!(wide.text_of("steps_score"), "0.500 (0.00…1.00)*");
+        assert_eq!(wide.text_of("taste"), "0.500 ±1.24*");
+        assert_eq!(shown(4.0, Some(0.5), false).text_of("taste"), "4.000 ±0.50");
     }
 }

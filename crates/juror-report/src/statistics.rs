@@ -1,12 +1,11 @@
 //! The statistics of a run for people: a row per metric, then the main metric by template or set.
 
 use juror_compare::{MetricStatistics, Statistics, headline};
-use juror_score::{Unit, metric};
 
 use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{count, group_noun, noun};
 use crate::html::Fragment;
-use crate::questions_table::{NAME_WIDTH, about_intervals};
+use crate::questions_table::{NAME_WIDTH, about_few, about_intervals};
 use crate::shown_mean::ShownMean;
 use crate::terminal::{Paint, Palette, layout, lines, shorten};
 
@@ -18,9 +17,8 @@ pub fn statistics_text(statistics: &Statistics, palette: Palette) -> String {
     let (shown, paint) = (Shown(statistics), Paint(palette));
     let mut parts = vec![format!("{}\n", paint.bold(&shown.title()))];
     if !statistics.micro.is_empty() {
-        let notes = about_intervals(statistics, statistics.micro.values())
-            .into_iter()
-            .map(|note| paint.dim(&note));
+        let notes = shown.notes();
+        let notes = notes.iter().map(|note| paint.dim(note));
         parts.push(format!("{}{}", layout(&shown.metrics(), paint), lines(notes)));
     }
     parts.extend(shown.groups().map(|rows| layout(&rows, paint)));
@@ -34,7 +32,7 @@ pub fn statistics_html(statistics: &Statistics) -> String {
     fragment.paragraph(&shown.title());
     if !statistics.micro.is_empty() {
         fragment.table(&shown.metrics(), 1);
-        fragment.lines(&about_intervals(statistics, statistics.micro.values()));
+        fragment.lines(&shown.notes());
     }
     fragment.table(&shown.groups().unwrap_or_default(), 1);
     fragment.finish()
@@ -51,6 +49,14 @@ impl Shown<'_> {
         format!("{} {noun}{several} · errors {}", count(*questions), count(*errors))
     }
 
+    /// What to know about the intervals of the metrics.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = about_intervals(self.0, self.0.micro.values());
+        let over_groups = self.0.macro_means.values().filter(|_| self.0.groups.len() > 1);
+        notes.extend(about_few(self.0.kind, over_groups).filter(|note| !notes.contains(note)));
+        notes
+    }
+
     /// A row per metric: over all rows, and over templates or sets if there are several.
     fn metrics(&self) -> Vec<Vec<String>> {
         let over_groups = format!("mean over {}s", group_noun(self.0.kind));
@@ -61,13 +67,13 @@ impl Shown<'_> {
         for (name, own) in &self.0.micro {
             let mut row = vec![
                 shorten(name, NAME_WIDTH),
-                ShownMean::of(own).text(unit_of(name)),
+                ShownMean::of(own).text_of(name),
                 Amounts::of_metric(name).value(own.median),
                 count(own.n_scored),
                 percent(own.coverage),
             ];
             let mean = self.0.macro_means.get(name).map(ShownMean::of_macro);
-            let mean = mean.map_or(NONE.into(), |mean| mean.text(unit_of(name)));
+            let mean = mean.map_or(NONE.into(), |mean| mean.text_of(name));
             row.extend(has_groups.then_some(mean));
             rows.push(row);
         }
@@ -89,14 +95,10 @@ impl Shown<'_> {
         let titles = [&*format!("{metric} by {noun}"), "mean", "n", "coverage"];
         let mut rows = vec![titles.map(str::to_owned).to_vec()];
         rows.extend(groups.into_iter().map(|(group, own)| {
-            let mean = ShownMean::of(own).text(unit_of(metric));
+            let mean = ShownMean::of(own).text_of(metric);
             vec![shorten(group, NAME_WIDTH), mean, count(own.n_scored), percent(own.coverage)]
         }));
         rows.extend((n_hidden > 0).then(|| vec![format!("… and {} more", count(n_hidden))]));
         Some(rows)
     }
-}
-
-fn unit_of(name: &str) -> Unit {
-    metric(name).map_or(Unit::Fraction, |info| info.unit)
 }

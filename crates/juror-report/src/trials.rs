@@ -1,9 +1,9 @@
 //! How often questions with several answers are solved, for tables of text.
 
-use juror_compare::{PassRate, Statistics, TrialStatistics, headline};
+use juror_compare::{ClusterNoun, PassRate, Statistics, TrialStatistics, headline};
 
 use crate::amount::{Amounts, NONE, percent};
-use crate::comparison::{count, noun};
+use crate::comparison::{Quotes, about_interval, count, noun};
 
 /// The titles of the table, one column per cell of its rows.
 pub(crate) const TITLES: [&str; 6] = ["k", "pass@k", "interval", "pass^k", "interval", "n"];
@@ -13,6 +13,7 @@ pub(crate) struct Trials<'s> {
     pub(crate) metric: &'s str,
     own: &'s TrialStatistics,
     noun: &'static str,
+    clusters: ClusterNoun,
 }
 
 impl<'s> Trials<'s> {
@@ -20,7 +21,8 @@ impl<'s> Trials<'s> {
     pub(crate) fn of(statistics: &'s Statistics) -> Option<Trials<'s>> {
         let metric = headline(statistics)?;
         let own = statistics.trials.get(metric)?;
-        Some(Trials { metric, own, noun: noun(statistics.kind, own.questions) })
+        let clusters = statistics.kind.cluster_noun();
+        Some(Trials { metric, own, noun: noun(statistics.kind, own.questions), clusters })
     }
 
     /// Says how many questions are solved sometimes; `metric` is the name as it is to be written.
@@ -41,5 +43,14 @@ impl<'s> Trials<'s> {
             let cells = [shown(any), shown(all)].concat();
             std::iter::once(any.k.to_string()).chain(cells).chain([count(any.n)]).collect()
         })
+    }
+
+    /// What to keep in mind about the intervals, or why there is none.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let rates = [("pass@k", &self.own.pass_at_k), ("pass^k", &self.own.pass_hat_k)];
+        let why = |own: &PassRate| Some(about_interval(own.caution?, own.clusters, self.clusters));
+        let whys = rates.map(|(rate, own)| Some((own.iter().find_map(why)?, rate)));
+        let plain = Quotes { name: str::to_owned, sentence: str::to_owned };
+        plain.by_reason(whys.into_iter().flatten())
     }
 }

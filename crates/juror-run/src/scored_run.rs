@@ -11,12 +11,13 @@ use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
 use juror_score::read::{OwnMetrics, ResultCase, read_results};
-use juror_score::{Profile, ScoreTable, explain, score};
+use juror_score::{JudgedBy, Profile, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::plan::Plan;
+use crate::result_judge::{JudgeForm, judge_of_attempts, judge_of_results};
 use crate::settings::{ProfileNumber, Settings};
 
 /// A run as comparison sees it: what identifies it, and its numbers.
@@ -65,7 +66,12 @@ impl ScoredRun {
             ScoredRun::read_folder(name, plan, metrics)
         } else {
             let document = load(name)?;
-            let facts = RunFacts::of_file(name, kind_of(&document));
+            let kind = kind_of(&document);
+            let judged_by = match kind {
+                Kind::Eval => judge_of_results(results_in(&document)),
+                Kind::Bench => judge_of_attempts(&document),
+            };
+            let facts = RunFacts { judged_by, ..RunFacts::of_file(name, kind) };
             Ok(ScoredRun::of_results(facts, document, plan.clone(), metrics)?)
         }
     }
@@ -80,7 +86,11 @@ impl ScoredRun {
         let results = run.needed(RunFile::Results)?;
         let own = plan_of(&run.manifest, plan);
         let document = load(&results.display().to_string())?;
-        let facts = facts_of(name, &run.manifest);
+        let mut facts = facts_of(name, &run.manifest);
+        facts.judged_by = match facts.kind {
+            Kind::Eval => judge_of_results(results_in(&document)),
+            Kind::Bench => described_judge(&run.manifest),
+        };
         let scored = ScoredRun::of_results(facts, document, own, metrics)?;
         Ok(ScoredRun { manifest: Some(run.manifest), ..scored })
     }
@@ -115,10 +125,18 @@ impl ScoredRun {
         for flip in flips {
             wanted.entry(flip.id.clone()).or_default().push(flip);
         }
+        let kind = self.facts.kind;
         for text in results_in(&self.document) {
-            let own = id_in(text, self.facts.kind).and_then(|id| wanted.remove(&*id));
-            for flip in own.into_iter().flatten() {
+            let Some(id) = id_in(text, kind) else { continue };
+            let Some(same_id) = wanted.get_mut(&*id) else { continue };
+            let group = group_in(text, kind);
+            // Questions of several templates or sets may have the same id.
+            let is_own = |other: &str| group.as_ref().is_none_or(|own| own == other);
+            for flip in same_id.extract_if(.., |flip| is_own(&flip.group)) {
                 flip.why = explain_result(text, &self.profile);
+            }
+            if same_id.is_empty() {
+                wanted.remove(&*id);
             }
             if wanted.is_empty() {
                 break;
@@ -143,6 +161,11 @@ fn plan_of(run: &Manifest, otherwise: &Plan) -> Plan {
     plan
 }
 
+/// Who judged a benchmark, as its manifest says.
+fn described_judge(run: &Manifest) -> Option<JudgedBy> {
+    serde_json::from_value::<JudgeForm>(run.judge()?).ok()?.judge()
+}
+
 /// What identifies a run that has a manifest.
 fn facts_of(source: &str, run: &Manifest) -> RunFacts {
     let question = |(name, hash): (&str, &str)| {
@@ -165,6 +188,7 @@ fn facts_of(source: &str, run: &Manifest) -> RunFacts {
         reference: run.reference_hash(),
         rules: run.rules().map(ToString::to_string),
         judge: run.judge().map(|judge| judge.to_string()),
+        judged_by: None,
         questions: run.question_hashes().into_iter().map(question).collect(),
     }
 }
@@ -201,6 +225,20 @@ fn id_in(text: &str, kind: Kind) -> Option<Cow<'_, str>> {
         Kind::Eval => "\"question_id\"",
         Kind::Bench => "\"query_id\"",
     };
+    scalar_in(text, key)
+}
+
+/// The template or set of a result, likewise; `None` if it does not say.
+fn group_in(text: &str, kind: Kind) -> Option<Cow<'_, str>> {
+    let key = match kind {
+        Kind::Eval => "\"template_id\"",
+        Kind::Bench => "\"test_set\"",
+    };
+    scalar_in(text, key)
+}
+
+/// The first value of a key, which is given with its quotes.
+fn scalar_in<'t>(text: &'t str, key: &str) -> Option<Cow<'t, str>> {
     let after = memchr::memmem::find(text.as_bytes(), key.as_bytes())? + key.len();
     let value = text[after..].trim_start().strip_prefix(':')?;
     let mut values = serde_json::Deserializer::from_str(value).into_iter::<&RawValue>();

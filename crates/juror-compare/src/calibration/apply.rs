@@ -32,12 +32,8 @@ impl CalibratedMetric {
             return format!("{metric} not corrected: {why}");
         };
         let labels = if self.labels == 1 { "label" } else { "labels" };
-        let half = match corrected.interval {
-            Some(interval) => format!(" ±{:.2}", interval.half_width()),
-            None => String::new(),
-        };
-        let (mean, raw) = (corrected.mean, corrected.raw);
-        format!("{metric} corrected by {} {labels}: {mean:.3}{half} (raw {raw:.3})", self.labels)
+        let (shown, raw) = (corrected.shown(), corrected.raw);
+        format!("{metric} corrected by {} {labels}: {shown} (raw {raw:.3})", self.labels)
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Calibration, LabelPair, Side, is_binary};
 use crate::estimate::{Caution, Estimate, Method, has_width};
+use crate::numbers::share_with_interval;
 
 /// A judge's scores of a run.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,19 @@ pub struct CorrectedMean {
     /// Its interval.
     #[schemars(with = "Option<[f64; 2]>")]
     pub raw_interval: Option<Interval>,
+}
+
+impl CorrectedMean {
+    /// The corrected mean with its interval. Beyond 0 or 1 it shows what was computed, too, since the
+    /// interval is around that.
+    pub fn shown(&self) -> String {
+        let CorrectedMean { mean, unclipped, interval, .. } = *self;
+        if unclipped == mean {
+            return share_with_interval(mean, interval);
+        }
+        let half = interval.map(|interval| format!(" ±{:.2}", interval.half_width()));
+        format!("{mean:.3}, unclipped {unclipped:.3}{}", half.unwrap_or_default())
+    }
 }
 
 /// Why a mean is not corrected.

@@ -109,9 +109,10 @@ impl GatedRun<'_> {
         let own = shares_of(&joined.b, self.scores, metric);
         let theirs = shares_of(&joined.a, scores, metric);
         let pairs = || joined.pairs.iter().map(|pair| (theirs[pair.a], own[pair.b]));
-        let n_alone = match in_common_alone {
-            true => 0,
-            false => n_known(joined.alone_in_a(), &theirs) + n_known(joined.alone_in_b(), &own),
+        let n_alone = if in_common_alone {
+            0
+        } else {
+            n_known(joined.alone_in_a(), &theirs) + n_known(joined.alone_in_b(), &own)
         };
         let of = |share: fn(f64, f64) -> f64| {
             // What does not apply in the first run has nothing to lose.

@@ -1,8 +1,9 @@
 //! Checks gates against the statistics of one run.
 
-use juror_score::{ScoreTable, metric};
+use juror_score::ScoreTable;
 
 use super::limit::percent;
+use super::unchecked::Runs;
 use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit};
 use crate::headline::headline;
 use crate::join::{Joined, QuestionName};
@@ -57,8 +58,8 @@ impl Gates {
     /// Checks every gate that a single run can meet. Those that need a baseline are left out, and
     /// those on metrics of the other kind of run.
     pub fn check(&self, run: GatedRun<'_>) -> Vec<GateOutcome> {
-        let is_meant = |gate: &&Gate| !gate.needs_baseline() && gate.is_for(run.scores);
-        let gates = self.gates.iter().filter(is_meant);
+        let kind = run.statistics.kind;
+        let gates = self.gates.iter().filter(|gate| gate.unchecked(kind, Runs::One).is_none());
         gates.map(|gate| gate.outcome(self.check_one(gate, run))).collect()
     }
 
@@ -108,14 +109,6 @@ impl Gates {
             }
             Some(lack) => Found::uncovered(lack),
         }
-    }
-}
-
-impl Gate {
-    /// Whether a run of this kind can have the metric.
-    pub(super) fn is_for(&self, scores: &ScoreTable) -> bool {
-        let is_other = |name: &str| scores.column(name).is_none() && metric(name).is_some();
-        !self.metric().is_some_and(is_other)
     }
 }
 

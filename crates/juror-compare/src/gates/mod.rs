@@ -10,6 +10,7 @@ mod coverage;
 mod flips;
 mod level;
 mod limit;
+mod unchecked;
 
 use std::fmt;
 
@@ -20,6 +21,7 @@ pub use juror_score::statistics::GateLevel;
 pub(crate) use level::Baseline;
 pub use level::GatedRun;
 pub use limit::{Limit, NotALimit, NotAShare, Share};
+pub use unchecked::{Runs, Unchecked};
 
 /// All conditions, and the coverage that each metric needs.
 #[derive(Clone, Debug, PartialEq)]

@@ -178,6 +178,30 @@ fn what_failed_used_no_fewer_tokens() {
 }
 
 #[test]
+fn only_metrics_without_a_gate_are_adjusted_for_being_many() {
+    let run = |by: f64| {
+        let mut aggregator = Aggregator::new(&Profile::V6, &[]);
+        for at in 0..12_u32 {
+            let number = |value: f64| Number::real(value).expect("a number");
+            let values = ["steps_score", "answer_relevance", "total_tokens"];
+            let values = values.map(|name| (name, number(f64::from(at % 5) + by * f64::from(at))));
+            let (id, template) = (at.to_string(), at.to_string());
+            aggregator.observe(&Observation {
+                id: &id,
+                template: &template,
+                values: values.to_vec(),
+                ..Observation::default()
+            });
+        }
+        aggregator.into_scores()
+    };
+    let comparison = compared(&run(0.0), &run(0.1), &may_fall(0.1));
+    let adjusted = |name: &str| comparison.candidates[0].metrics[name].p_benjamini_hochberg;
+    assert_eq!(adjusted("steps_score"), None, "it has a gate");
+    assert_eq!(adjusted("answer_relevance"), comparison.candidates[0].metrics["total_tokens"].p);
+}
+
+#[test]
 fn questions_that_fail_where_they_had_a_score_are_broken() {
     let before = table(&[("t", "1", Some(1.0)), ("t", "2", Some(0.0)), ("u", "3", Some(0.5))]);
     let after = table(&[("t", "1", None), ("t", "2", Some(1.0)), ("u", "3", Some(0.25))]);
@@ -270,6 +294,29 @@ fn within_a_template_every_question_stands_for_itself() {
 }
 
 #[test]
+fn a_metric_that_one_run_alone_has_is_named() {
+    let taste = |names: &[&str]| {
+        let own: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut aggregator = Aggregator::new(&Profile::V6, &own);
+        let number = Number::real(1.0).expect("a number");
+        let values = names.iter().map(|name| (*name, number)).collect();
+        aggregator.observe(&Observation {
+            id: "1",
+            template: "t",
+            values,
+            ..Observation::default()
+        });
+        aggregator.into_scores()
+    };
+    let (a, b) = (taste(&["taste", "old"]), taste(&["taste", "new"]));
+    let comparison = compared(&a, &b, &CompareOptions::default());
+    let candidate = &comparison.candidates[0];
+    assert!(candidate.metrics.contains_key("taste"));
+    assert_eq!(candidate.left_out["old"], "the second run does not have it");
+    assert_eq!(candidate.left_out["new"], "the first run does not have it");
+}
+
+#[test]
 fn verdicts_of_different_judges_are_not_compared() {
     let scores = table(&[("t", "1", Some(1.0)), ("u", "2", Some(0.0))]);
     let judged = RunFacts { judge: Some("m".into()), ..facts("a") };
@@ -279,7 +326,7 @@ fn verdicts_of_different_judges_are_not_compared() {
         &CompareOptions::default(),
     );
     let comparison = comparison.expect("runs");
-    assert!(!comparison.candidates[0].same_judge);
+    assert!(comparison.candidates[0].same_judge, "one judge is not known");
     assert!(comparison.candidates[0].metrics.contains_key("steps_score"), "no judge decides it");
     let mut attempts = ScoreTable::of_attempts();
     let solved = Finding::new(Aspect::Metric("sopr_score"), Verdict::scored(1.0));

@@ -3,8 +3,10 @@
 use crate::support::table;
 use juror_compare::{Caution, Method, Statistics};
 use juror_score::{
-    Aggregator, Aspect, Finding, Number, Observation, Profile, ScoreTable, Scorecard, Verdict,
+    Aggregator, Aspect, Finding, Number, Observation, Profile, ScoreTable, Scorecard, Traits,
+    Verdict,
 };
+use proptest::prelude::*;
 
 /// The example of the published document: templates of 8 of 10, 0 of 10, 9 of 9 and 0 of 10, and one
 /// error.
@@ -222,6 +224,38 @@ fn answering_again_makes_no_template_surer() {
     assert_eq!((once.se, once.interval, once.caution), (None, None, Some(Caution::NoSpread)));
     let few = &Statistics::of(&documented(), 0.95).macro_means["steps_score"];
     assert_eq!(few.caution, Some(Caution::FewClusters));
-    let one = Statistics::of(&table(&[("t", "1", Some(1.0))]), 0.95);
-    assert_eq!(one.macro_means["steps_score"].caution, Some(Caution::OneCluster));
+    let single = Statistics::of(&table(&[("t", "1", Some(1.0))]), 0.95);
+    assert_eq!(single.macro_means["steps_score"].caution, Some(Caution::OneCluster));
+}
+
+/// Answers to questions: template, id, and the steps score; `None` for an error.
+fn answers() -> impl Strategy<Value = Vec<(u8, u8, Option<f64>)>> {
+    let score = prop_oneof![Just(None), Just(Some(1.0)), (0.0..1.0_f64).prop_map(Some)];
+    proptest::collection::vec((0..3_u8, 0..4_u8, score), 0..16)
+}
+
+proptest! {
+    #[test]
+    fn shards_have_the_statistics_of_the_whole(answers in answers(), cut in 0..16_usize) {
+        let aggregate = |answers: &[(u8, u8, Option<f64>)]| {
+            let mut aggregator = Aggregator::new(&Profile::V6, &[]);
+            for (template, id, score) in answers {
+                let score = score.map(|own| ("steps_score", Number::real(own).expect("a number")));
+                aggregator.observe(&Observation {
+                    id: &id.to_string(),
+                    template: &template.to_string(),
+                    is_error: score.is_none(),
+                    traits: Traits { steps: true, ..Traits::NONE },
+                    values: score.into_iter().collect(),
+                    ..Observation::default()
+                });
+            }
+            aggregator
+        };
+        let cut = cut.min(answers.len());
+        let mut merged = aggregate(&answers[..cut]);
+        merged.merge(aggregate(&answers[cut..]));
+        let whole = Statistics::of(aggregate(&answers).scores(), 0.95);
+        prop_assert_eq!(Statistics::of(merged.scores(), 0.95), whole);
+    }
 }

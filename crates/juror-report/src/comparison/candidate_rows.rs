@@ -6,8 +6,8 @@ use super::ComparisonView;
 use super::notes::{Notes, Quotes};
 use super::rows::{cells, titles};
 use super::words::{
-    count, day, group_noun, groups_of, label, metrics_by_group, relation, run_name, short_id,
-    shown_metrics, unfinished,
+    count, day, flips_line, group_noun, groups_of, label, metrics_by_group, relation, run_name,
+    short_id, shown_metrics, unfinished,
 };
 use crate::amount::score;
 use crate::questions_table::NAME_WIDTH;
@@ -131,14 +131,8 @@ impl<'c> CandidateRows<'c> {
 
     /// How many questions flipped by a metric, and where most of them broke.
     pub(crate) fn flips_line(&self, flips: &Flips) -> String {
-        let (broken, fixed) = (count(flips.broken.len()), count(flips.fixed.len()));
-        let most = flips.broken_groups().into_iter().next().map_or(String::new(), |most| {
-            let n_all = self.candidate.groups.get(&most.group).copied().unwrap_or(most.n_broken);
-            let group = shorten(&most.group, NAME_WIDTH);
-            format!("; most broken in {group} ({} of {})", count(most.n_broken), count(n_all))
-        });
-        let metric = shorten(&flips.metric, NAME_WIDTH);
-        format!("{broken} broken, {fixed} fixed by {metric}{most}")
+        let [counted, by] = flips_line(self.candidate, flips, |name| shorten(name, NAME_WIDTH));
+        format!("{counted} {by}")
     }
 
     /// The flips of a list that are shown, as change, question and reason.

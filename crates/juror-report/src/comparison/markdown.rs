@@ -6,8 +6,8 @@ use super::ComparisonView;
 use super::notes::{Notes, Quotes};
 use super::rows::{cells, titles};
 use super::words::{
-    count, day, extent, group_noun, groups_of, label, metrics_by_group, noun, relation, run_name,
-    short_id, shown_metrics, unfinished,
+    count, day, extent, flips_line, group_noun, groups_of, label, metrics_by_group, noun, relation,
+    run_name, short_id, shown_metrics, unfinished,
 };
 use crate::amount::score;
 use crate::gates::{heading, write_gates};
@@ -118,7 +118,8 @@ impl Part<'_> {
 
     fn write_flips(&self, flips: &Flips, page: &mut Page) {
         let kind = self.candidate.run.kind;
-        page.push(&format!("\n{}\n", self.flips_line(flips)));
+        let [counted, by] = flips_line(self.candidate, flips, name);
+        page.push(&format!("\n**{counted}** {by}\n"));
         let titles = Titles::new(&["score", noun(kind, 1), group_noun(kind), "why"], 4);
         let row = |flip: &Flip| flip_row(flip, &flips.metric);
         let (first, rest) = flips.broken.split_at(flips.broken.len().min(MOST_BROKEN));
@@ -132,16 +133,6 @@ impl Part<'_> {
                 &what,
             );
         }
-    }
-
-    fn flips_line(&self, flips: &Flips) -> String {
-        let (broken, fixed) = (count(flips.broken.len()), count(flips.fixed.len()));
-        let most = flips.broken_groups().into_iter().next().map_or(String::new(), |most| {
-            let n_all = self.candidate.groups.get(&most.group).copied().unwrap_or(most.n_broken);
-            let group = name(&most.group);
-            format!("; most broken in {group} ({} of {})", count(most.n_broken), count(n_all))
-        });
-        format!("**{broken} broken, {fixed} fixed** by {}{most}", name(&flips.metric))
     }
 
     fn write_groups(&self, page: &mut Page) {

@@ -11,7 +11,7 @@ mod terminal;
 mod tsv;
 mod words;
 
-use juror_compare::{Comparison, GateVerdict};
+use juror_compare::{CandidateComparison, Comparison, Flips, GateVerdict, MetricComparison};
 
 pub(crate) use candidate_rows::CandidateRows;
 pub use format::ComparisonFormat;
@@ -52,9 +52,22 @@ pub fn comparison_json(comparison: &Comparison) -> Vec<u8> {
     bytes
 }
 
-/// Whether nothing moved: no question flipped, and every gate passes.
-pub fn is_unchanged(comparison: &Comparison) -> bool {
-    let mut flips = comparison.candidates.iter().flat_map(|candidate| &candidate.flips);
-    comparison.verdict == GateVerdict::Pass
-        && flips.all(|flips| flips.broken.is_empty() && flips.fixed.is_empty())
+/// Whether nothing moved that a report would show, and every gate passes.
+pub fn is_unchanged(comparison: &Comparison, view: &ComparisonView) -> bool {
+    let is_same = |candidate: &CandidateComparison| is_same(candidate, view);
+    comparison.verdict == GateVerdict::Pass && comparison.candidates.iter().all(is_same)
+}
+
+/// Whether a candidate has the questions, errors, verdicts and scores of the baseline.
+fn is_same(candidate: &CandidateComparison, view: &ComparisonView) -> bool {
+    let is_equal = |own: &MetricComparison| {
+        own.won == 0 && own.lost == 0 && own.coverage[0] == own.coverage[1]
+    };
+    let has_flipped = |flips: &Flips| !flips.broken.is_empty() || !flips.fixed.is_empty();
+    candidate.errors[0] == candidate.errors[1]
+        && candidate.only_in_baseline.is_empty()
+        && candidate.only_in_candidate.is_empty()
+        && candidate.left_out.keys().all(|metric| is_of_judging(metric))
+        && !candidate.flips.iter().any(has_flipped)
+        && words::shown_metrics(candidate, view.all_metrics).all(|(_, own)| is_equal(own))
 }

@@ -1,7 +1,7 @@
 //! What every report of a comparison says in words: which runs, how many questions, which metrics.
 
 use juror_compare::{
-    ByMetric, CandidateComparison, Comparison, Kind, MetricComparison, RunFacts, thousands,
+    ByMetric, CandidateComparison, Comparison, Flips, Kind, MetricComparison, RunFacts, thousands,
 };
 use juror_score::{Better, KeyPart, Ordered, split_key};
 
@@ -50,9 +50,9 @@ pub(super) fn relation(baseline: &RunFacts, candidate: &CandidateComparison) -> 
     [
         is_equal(reference).map(|is_same| if is_same { same } else { other }),
         is_equal(rules).filter(|is_same| !is_same).map(|_| "other rules of scoring"),
-        match (candidate.same_judge, &run.judge) {
-            (true, Some(_)) => Some("same judge"),
-            (true, None) => None,
+        match (candidate.same_judge, baseline.has_judge_of(run)) {
+            (true, Some(true)) => Some("same judge"),
+            (true, _) => None,
             (false, _) => Some("another judge"),
         },
         unfinished(run),
@@ -86,6 +86,22 @@ pub(crate) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -
         count(all),
         confidence(comparison.confidence)
     )
+}
+
+/// How many questions flipped; then by which metric, and where most of them broke. `name` writes names
+/// that come from data.
+pub(super) fn flips_line(
+    candidate: &CandidateComparison,
+    flips: &Flips,
+    name: impl Fn(&str) -> String,
+) -> [String; 2] {
+    let (broken, fixed) = (count(flips.broken.len()), count(flips.fixed.len()));
+    let most = flips.broken_groups().into_iter().next().map_or(String::new(), |most| {
+        let n_all = candidate.groups.get(&most.group).copied().unwrap_or(most.n_broken);
+        let (n, n_all) = (count(most.n_broken), count(n_all));
+        format!("; most broken in {} ({n} of {n_all})", name(&most.group))
+    });
+    [format!("{broken} broken, {fixed} fixed"), format!("by {}{most}", name(&flips.metric))]
 }
 
 /// What rows of a run are called.

@@ -91,6 +91,12 @@ impl RunReport<'_> {
         let Some(trials) = Trials::of(self.statistics) else { return };
         page.push(&format!("\n{}\n", trials.sentence(&name(trials.metric))));
         page.table(&Titles::new(&TITLES, 0), trials.rows(), "k");
+        let notes = trials.notes();
+        let quoted: Vec<String> =
+            notes.iter().map(|note| format!("- {}\n", escaped(note))).collect();
+        if !quoted.is_empty() {
+            page.push(&format!("\n{}", quoted.concat()));
+        }
     }
 
     fn write_low(&self, threshold: &Threshold, page: &mut Page) {

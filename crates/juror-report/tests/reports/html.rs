@@ -70,8 +70,9 @@ steps_score   0.681 ±0.09   1.000  47    97.9 %          0.688 ±0.10
 total_tokens     1,003 ±1   1,003  48     100 %             1,003 ±1
 ± is half of the 95 % interval of a mean, allowing for 12 templates
 
-steps_score by template         mean  n  coverage
-template_0               0.500 ±0.35  4     100 %
+steps_score by template               mean  n  coverage
+template_0                     0.500 ±0.35  4     100 %
+template_1               0.750 (0.30…0.95)  4     100 %
 ";
     assert!(text.starts_with(expected), "{text}");
     assert_eq!(text.lines().count(), 8 + 12, "{text}");

@@ -5,7 +5,7 @@ use juror_compare::{
 };
 use juror_report::{ComparisonView, Palette, comparison_text, is_unchanged};
 
-use crate::support::{answer, compared, facts, table, two_runs};
+use crate::support::{Answer, answer, compared, facts, table, two_runs};
 
 fn gates() -> Gates {
     let change = |metric: &str, limit| Condition::Change { metric: metric.into(), limit };
@@ -158,12 +158,29 @@ fn no_text_controls_the_terminal() {
 fn runs_without_flips_and_with_gates_that_pass_are_unchanged() {
     let [a, b] = two_runs().map(|answers| table(&answers));
     let same = compared(&[("a", &a), ("b", &a)], &CompareOptions::default());
-    assert!(is_unchanged(&same));
-    assert!(!is_unchanged(&compared(&[("a", &a), ("b", &b)], &CompareOptions::default())));
+    assert!(is_unchanged(&same, &VIEW));
+    assert!(!is_unchanged(&compared(&[("a", &a), ("b", &b)], &CompareOptions::default()), &VIEW));
     let gated = CompareOptions { gates: gates(), ..CompareOptions::default() };
     let blocked = compared(&[("a", &a), ("b", &a)], &gated);
     assert_eq!(blocked.verdict, GateVerdict::Block);
-    assert!(!is_unchanged(&blocked));
+    assert!(!is_unchanged(&blocked, &VIEW));
+}
+
+#[test]
+fn whatever_a_report_would_show_is_a_change() {
+    let [before, _] = two_runs();
+    let is_silent = |change: &dyn Fn(&mut Vec<Answer>)| {
+        let mut after = before.clone();
+        change(&mut after);
+        let tables = [&before, &after].map(|answers| table(answers));
+        let runs = [("a", &tables[0]), ("b", &tables[1])];
+        is_unchanged(&compared(&runs, &CompareOptions::default()), &VIEW)
+    };
+    assert!(is_silent(&|_| {}));
+    assert!(!is_silent(&|after| after[1].tokens += 1.0), "another metric than that of flips");
+    assert!(!is_silent(&|after| drop(after.pop())), "a question less");
+    assert!(!is_silent(&|after| after.push(answer("new", "q", 1.0))), "a question more");
+    assert!(!is_silent(&|after| after[0].score = None), "an error in place of a score of 0");
 }
 
 #[test]

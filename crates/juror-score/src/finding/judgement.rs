@@ -30,6 +30,19 @@ pub struct JudgedBy {
     pub prompts: BTreeMap<String, String>,
 }
 
+impl JudgedBy {
+    /// Whether this may be the same judge, as far as both say: results name only the prompts and
+    /// models that they took.
+    pub fn agrees_with(&self, other: &JudgedBy) -> bool {
+        let same = |one: Option<&String>, other: Option<&String>| {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        };
+        self.model == other.model
+            && same(self.embedding.as_ref(), other.embedding.as_ref())
+            && self.prompts.iter().all(|(name, hash)| same(Some(hash), other.prompts.get(name)))
+    }
+}
+
 /// `judged_by` as results write it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct JudgedByForm<'f> {

@@ -190,7 +190,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                                 }
                                 None if raw.get() == "null" && key.ends_with("_error") => {}
                                 None => {
-                                    form.unscored = form.unscored.and(Traits::of_unscored(&key))
+                                    form.unscored = form.unscored.and(Traits::of_unscored(&key));
                                 }
                             }
                         }

@@ -1,6 +1,7 @@
 //! `juror aggregate`: statistics of existing results.
 
 use clap::Args;
+use juror_compare::Runs;
 use juror_files::load;
 use juror_report::{Format, Highlights, render_aggregates, render_statistics, summary};
 use juror_run::{Output, Totals};
@@ -81,6 +82,9 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let (worst, calls) = (Vec::new(), Vec::new());
         let highlights = Highlights { title, aggregates, statistics, worst, n_more: 0, calls };
         output::print_data(&summary(&highlights, output::palette()))?;
+    }
+    if !args.quiet {
+        GateArgs::tell_unchecked(&plan.gates, statistics.kind, Runs::One);
     }
     Ok(args.gate.report(gates))
 }

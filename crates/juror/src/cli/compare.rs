@@ -5,7 +5,7 @@
 use std::thread;
 
 use clap::{Args, ValueEnum};
-use juror_compare::{CompareOptions, ComparedRun, Comparison, compare};
+use juror_compare::{CompareOptions, ComparedRun, Comparison, Runs, compare};
 use juror_report::{
     ComparisonFormat, ComparisonView, Threshold, comparison_json, comparison_junit,
     comparison_markdown, comparison_text, comparison_tsv, is_unchanged,
@@ -163,13 +163,18 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         }
     }
     let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };
+    args.gate.check_kind(baseline.facts.kind)?;
     let sides: Vec<ComparedRun<'_>> = candidates.iter().map(side).collect();
     let mut comparison = compare(side(baseline), &sides, &options)
         .map_err(|error| anyhow::anyhow!("{}", error.notice()))?;
+    if !args.quiet {
+        GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, Runs::Several);
+    }
     explain(&mut comparison, candidates, args.flips);
     let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();
     let exit = args.report(&comparison, &scores, files)?;
-    if !pages.is_empty() && !(args.only_changes && is_unchanged(&comparison)) {
+    let is_left_out = args.only_changes && is_unchanged(&comparison, &args.view());
+    if !pages.is_empty() && !is_left_out {
         let page = args.page.of_comparison(&runs, &comparison, &options.gates);
         pages.write(&page, args.quiet)?;
     }
@@ -205,7 +210,7 @@ impl CompareArgs {
         files: Vec<(ComparisonFormat, Output)>,
     ) -> Result<Exit, Outside> {
         let exit = self.gate.exit_of(comparison.verdict);
-        if self.only_changes && is_unchanged(comparison) {
+        if self.only_changes && is_unchanged(comparison, &self.view()) {
             return Ok(exit);
         }
         for (format, mut file) in files {

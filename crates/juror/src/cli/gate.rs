@@ -2,7 +2,8 @@
 
 use clap::Args;
 use juror_compare::{
-    Condition, Gate, GateOutcome, GateVerdict, Gates, LevelLimit, Limit, Share, worst,
+    Condition, Gate, GateOutcome, GateVerdict, Gates, Kind, LevelLimit, Limit, Runs, Share,
+    Unchecked, worst,
 };
 use juror_files::load_settings;
 use juror_run::{Plan, Settings};
@@ -70,6 +71,30 @@ impl GateArgs {
             gates.gates.push(gate);
         }
         self.add_rest(gates)
+    }
+
+    /// Refuses gates of options on metrics that runs of a kind cannot have: nobody would check them.
+    pub(super) fn check_kind(&self, kind: Kind) -> anyhow::Result<()> {
+        for (option, gate) in self.own_gates() {
+            if let Some(why) = gate.unchecked(kind, Runs::Several) {
+                let metric = gate.metric().unwrap_or_default();
+                anyhow::bail!(
+                    "{option}: `{metric}` cannot be checked: {why}\n  hint: see docs/metrics.md"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells of the gates of settings and files that are not checked.
+    pub(super) fn tell_unchecked(gates: &Gates, kind: Kind, runs: Runs) {
+        for (gate, why) in gates.unchecked(kind, runs) {
+            let hint = match why {
+                Unchecked::TakesTwoRuns => "\n  hint: `juror compare` checks it",
+                Unchecked::OtherKind(_) => "",
+            };
+            output::print_note(&format!("gate not checked: {gate}: {why}{hint}"));
+        }
     }
 
     /// The gates of options, each with the option's name.

@@ -64,7 +64,9 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
     let plan = args.rules.plan()?;
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
-        runs.iter().for_each(|run| output::warn_all(&run.problems));
+        for run in &runs {
+            output::warn_all(&run.problems);
+        }
     }
     let page = match &runs[..] {
         [only] => args.page.of(only).of_run(&Gates::default(), &[]),

@@ -1,13 +1,11 @@
 //! An answer of a run, as people see it who check its judge, and what the judge said about it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use juror_compare::JudgeId;
 use juror_json::{self as json, Object};
-use juror_run::judge_id;
+use juror_run::{JudgeForm, judge_id};
 use juror_score::{JudgedBy, Judgement, Number, Scorecard, Unit, metric, split_key};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// An answer, and what judges said about it.
@@ -89,24 +87,6 @@ fn is_judged_score(key: &str) -> bool {
     match metric(key) {
         Some(info) => info.is_judged && is_score(info.unit),
         None => key != "trial" && !key.ends_with("_count") && split_key(key).1.is_none(),
-    }
-}
-
-/// `judged_by` of a result, or of a benchmark.
-#[derive(Deserialize)]
-pub(super) struct JudgeForm {
-    pub(super) model: Option<String>,
-    pub(super) method: Option<String>,
-    pub(super) embedding: Option<String>,
-    #[serde(default)]
-    pub(super) prompts: BTreeMap<String, String>,
-}
-
-impl JudgeForm {
-    /// Who judged; rules that guess are told by the name of the method.
-    pub(super) fn judge(self) -> Option<JudgedBy> {
-        let model = self.model.or(self.method.filter(|method| method != "none"))?;
-        Some(JudgedBy { model, embedding: self.embedding, prompts: self.prompts })
     }
 }
 

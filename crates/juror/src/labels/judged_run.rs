@@ -8,12 +8,13 @@ use juror_compare::Kind;
 use juror_document::{Document, Look, Problems};
 use juror_files::load;
 use juror_json::Object;
+use juror_run::{JudgeForm, judge_of_attempts};
 use juror_runs::{RunFile, RunKind, StoredRun};
 use juror_score::{JudgedBy, Scorecard, metric};
 use juror_toolbench::result::read_each_result;
 use serde_json::Value;
 
-use super::judged_answer::{JudgeForm, JudgedAnswer, attempt_answer, question_answer};
+use super::judged_answer::{JudgedAnswer, attempt_answer, question_answer};
 use super::records::records;
 use crate::cli::{check_json, results_kind};
 
@@ -52,7 +53,7 @@ impl JudgedRun {
             check_json(&document)?;
             match results_kind(&document) {
                 Some(Kind::Eval) => of_questions(&document),
-                Some(Kind::Bench) => of_attempts(&document, judge_of_file(&document).as_ref()),
+                Some(Kind::Bench) => of_attempts(&document, judge_of_attempts(&document).as_ref()),
                 None => anyhow::bail!(
                     "{name}: these are no results\n  hint: name a run's folder, or a file that `juror eval -o` or `juror bench -o` wrote"
                 ),
@@ -139,20 +140,6 @@ fn of_questions(document: &Document) -> JudgedRun {
 
 fn described_judge(told: Value) -> Option<JudgedBy> {
     serde_json::from_value::<JudgeForm>(told).ok()?.judge()
-}
-
-/// Who judged, as the metadata of a result file say.
-fn judge_of_file(document: &Document) -> Option<JudgedBy> {
-    let file: Value = serde_json::from_str(document.json()).ok()?;
-    let text = |place: &str| Some(file.pointer(place)?.as_str()?.to_owned());
-    let prompts = file.pointer("/juror/judge_prompts").cloned();
-    let form = JudgeForm {
-        model: text("/metadata/config/evaluator_model"),
-        method: text("/metadata/config/evaluation_method"),
-        embedding: None,
-        prompts: prompts.and_then(|own| serde_json::from_value(own).ok()).unwrap_or_default(),
-    };
-    form.judge()
 }
 
 /// Reads results of `juror bench`.

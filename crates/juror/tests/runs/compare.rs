@@ -216,7 +216,7 @@ fn what_cannot_be_compared_says_why() {
     }
     let nan = runs.json("a nan.jsonl");
     let left_out = &nan["candidates"][0]["left_out"]["steps_score"];
-    assert_eq!(left_out, "no question has a number in both runs");
+    assert_eq!(left_out, "the second run does not have it");
     runs.stage.change_run("a", |run| run["is_complete"] = false.into());
     let unfinished = runs.compare("a a");
     assert_eq!(unfinished.code, 2);

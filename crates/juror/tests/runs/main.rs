@@ -2,6 +2,7 @@
 
 mod compare;
 mod evaluations;
+mod gates;
 mod list;
 mod prune;
 mod stage;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use juror_compare::{Calibration, Gates};
+use juror_compare::{Calibration, Gates, Kind, Runs};
 use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
     QuerySelection,
@@ -252,6 +252,7 @@ pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
     let environment = Environment::read(output::warn);
     let options = args.options(&environment, line)?;
     let mut gates = options.settings.meant_gates();
+    args.gate.check_kind(Kind::Bench)?;
     args.gate.add_to_gates(&mut gates)?;
     let calibrations = load_calibrations(&options.settings.judge.calibration)?;
     let quiet = args.quiet;
@@ -307,6 +308,9 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
         let pages_of_run = args.page.of(&run).with_statistics(totals.statistics);
         let page = pages_of_run.of_run(&checks.gates, &checked);
         pages.write(&page, args.quiet)?;
+    }
+    if !args.quiet {
+        GateArgs::tell_unchecked(&checks.gates, Kind::Bench, Runs::One);
     }
     let exit = args.gate.report(&checked);
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { exit })

@@ -8,6 +8,7 @@ use std::num::NonZero;
 use std::thread;
 
 use clap::Args;
+use juror_compare::Runs;
 use juror_document::{Document, Notice, Problems};
 use juror_files::load;
 use juror_models::Recorded;
@@ -268,6 +269,13 @@ impl Work<'_> {
     ) -> Result<Exit, Outside> {
         let summary = Summary { args: self.report, evaluation, outcome: &outcome };
         summary.print(problems)?;
+        if !self.report.quiet {
+            GateArgs::tell_unchecked(
+                &evaluation.plan.gates,
+                outcome.product.statistics.kind,
+                Runs::One,
+            );
+        }
         let exit = self.gate.report(&outcome.product.gates);
         if !self.report.quiet {
             outcome.warnings.iter().for_each(warn);
