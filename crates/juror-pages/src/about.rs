@@ -1,7 +1,7 @@
 //! What is known about a run, in words.
 
+use crate::scored_run::ScoredRun;
 use juror_compare::Kind;
-use juror_run::ScoredRun;
 use juror_runs::Manifest;
 use serde_json::Value;
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use crate::scored_run::ScoredRun;
 use hashbrown::HashMap;
 use juror_compare::Kind;
 use juror_document::Document;
 use juror_files::load;
 use juror_report::AnswerText;
-use juror_run::ScoredRun;
 use juror_runs::RunFile;
 use serde::Deserialize;
 

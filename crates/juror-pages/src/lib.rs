@@ -1,15 +1,19 @@
-//! Reports of one HTML file, from runs and files of results.
+//! Runs and files of results, read back: for comparison, and as reports of one HTML file.
 //!
-//! A run that is stored needs nothing else to be shown: [`RunPages`] reads runs or files of results,
-//! and makes the page of one run ([`RunPages::of_run`]) or of a comparison
-//! ([`RunPages::of_comparison`]). `juror-report` draws it; this crate collects what it is drawn from:
-//! the numbers, the text of each result, the calls of agents, and what the manifest says about the
-//! run.
+//! A run that is stored needs nothing else to be compared or shown. [`ScoredRun`] reads its numbers and
+//! what identifies it, or those of a file of results. [`RunPages`] makes pages of such runs: of one
+//! ([`RunPages::of_run`]) or of a comparison ([`RunPages::of_comparison`]). `juror-report` draws them;
+//! this crate collects what they are drawn from: the text of each result, the calls of agents, and
+//! what the manifest says about the run.
 //!
 //! You will not find HTML, scoring or printing here.
 
 mod about;
 mod answers;
+mod result_judge;
 mod run_pages;
+mod scored_run;
 
+pub use result_judge::{JudgeForm, judge_of_attempts};
 pub use run_pages::RunPages;
+pub use scored_run::{ScoredRun, UnreadableRun, explain_result};

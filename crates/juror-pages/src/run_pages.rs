@@ -1,8 +1,8 @@
 //! Makes pages of runs.
 
+use crate::scored_run::ScoredRun;
 use juror_compare::{Comparison, GateOutcome, Gates, Statistics};
 use juror_report::{Page, PageOptions, PageRun, PageSource, render_page};
-use juror_run::ScoredRun;
 use juror_score::Aspect;
 use juror_score::statistics::CONFIDENCE;
 

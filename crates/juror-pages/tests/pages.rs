@@ -7,8 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use juror_compare::{CompareOptions, ComparedRun, Gates, Kind, RunFacts, compare};
 use juror_document::{Document, Format};
 use juror_pages::RunPages;
+use juror_pages::ScoredRun;
 use juror_report::PageOptions;
-use juror_run::{ScoredRun, Settings};
+use juror_run::Settings;
 use juror_score::read::OwnMetrics;
 use serde_json::{Value, json};
 

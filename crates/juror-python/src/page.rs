@@ -3,8 +3,8 @@
 use juror_compare::{CompareOptions, ComparedRun, Gates, Kind, RunFacts, compare};
 use juror_document::{Document, Format};
 use juror_pages::RunPages;
+use juror_pages::ScoredRun;
 use juror_report::{Page, PageOptions};
-use juror_run::ScoredRun;
 use juror_score::read::OwnMetrics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

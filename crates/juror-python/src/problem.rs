@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use juror_document::{DatasetError, Notice, Phrase, Problem, Problems, Spelling};
 use juror_files::LoadError;
-use juror_run::UnreadableRun;
+use juror_pages::UnreadableRun;
 use juror_runs::RunReadError;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;

@@ -4,7 +4,8 @@ use std::thread;
 
 use juror_compare::{ComparedRun, Flip, Kind, RunFacts};
 use juror_document::{Document, Format};
-use juror_run::{Plan, ScoredRun, UnreadableRun, explain_result};
+use juror_pages::{ScoredRun, UnreadableRun, explain_result};
+use juror_run::Plan;
 use juror_score::read::OwnMetrics;
 use juror_score::{Profile, ScoreTable};
 use juror_toolbench::result::read_result_file;

@@ -47,10 +47,8 @@ mod models;
 mod output;
 mod plan;
 mod reply_store;
-mod result_judge;
 mod roles;
 mod run_state;
-mod scored_run;
 mod settings;
 mod setup_error;
 mod tool_settings;
@@ -75,9 +73,7 @@ pub use models::{
 pub use output::{Output, OutputError};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
-pub use result_judge::{JudgeForm, judge_of_attempts};
 pub use run_state::{RunState, look_at_run};
-pub use scored_run::{ScoredRun, UnreadableRun, explain_result};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,

@@ -6,11 +6,12 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 use juror_compare::{CompareOptions, ComparedRun, Comparison, Runs, compare};
+use juror_pages::ScoredRun;
 use juror_report::{
     ComparisonFormat, ComparisonView, Threshold, comparison_json, comparison_junit,
     comparison_markdown, comparison_text, comparison_tsv, is_unchanged,
 };
-use juror_run::{Output, Plan, ScoredRun};
+use juror_run::{Output, Plan};
 use juror_score::ScoreTable;
 
 use super::gate::{GateArgs, parse_limit};

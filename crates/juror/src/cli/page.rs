@@ -3,8 +3,9 @@
 use clap::Args;
 use juror_compare::{Comparison, Gates};
 use juror_pages::RunPages;
+use juror_pages::ScoredRun;
 use juror_report::{Page, PageOptions};
-use juror_run::{Output, ScoredRun};
+use juror_run::Output;
 
 use super::boolish;
 use crate::exit::Outside;

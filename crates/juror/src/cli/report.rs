@@ -2,7 +2,7 @@
 
 use clap::Args;
 use juror_compare::{CompareOptions, Gates, compare};
-use juror_run::ScoredRun;
+use juror_pages::ScoredRun;
 
 use super::compare::{read_all, side};
 use super::page::{PageArgs, PageFiles, is_page};

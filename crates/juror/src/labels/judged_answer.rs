@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use juror_compare::JudgeId;
 use juror_json::{self as json, Object};
-use juror_run::{JudgeForm, judge_id};
+use juror_pages::JudgeForm;
+use juror_run::judge_id;
 use juror_score::{JudgedBy, Judgement, Number, Scorecard, Unit, metric, split_key};
 use serde_json::value::RawValue;
 

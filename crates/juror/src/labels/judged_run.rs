@@ -8,7 +8,7 @@ use juror_compare::Kind;
 use juror_document::{Document, Look, Problems};
 use juror_files::load;
 use juror_json::Object;
-use juror_run::{JudgeForm, judge_of_attempts};
+use juror_pages::{JudgeForm, judge_of_attempts};
 use juror_runs::{RunFile, RunKind, StoredRun};
 use juror_score::{JudgedBy, Scorecard, metric};
 use juror_toolbench::result::read_each_result;

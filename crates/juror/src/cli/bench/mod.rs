@@ -11,13 +11,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use juror_compare::{Calibration, Gates, Kind, Runs};
+use juror_pages::ScoredRun;
 use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
     QuerySelection,
 };
-use juror_run::{
-    AskOptions, Calibrating, Environment, Interrupt, ScoredRun, Settings, load_calibrations,
-};
+use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 
 use self::outputs::Outputs;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use juror_compare::{Kind, RunFacts};
 use juror_files::load;
-use juror_run::{Output, Plan, ResultFiles, ScoredRun, Totals};
+use juror_pages::ScoredRun;
+use juror_run::{Output, Plan, ResultFiles, Totals};
 use juror_runs::{RunFile, RunLog};
 use juror_score::read::OwnMetrics;
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use juror_compare::{AtHand, Kind, ScoreSpread, Statistics, headline};
 use juror_files::load;
+use juror_pages::ScoredRun;
 use juror_report::PlanSources;
-use juror_run::{Plan, ScoredRun};
+use juror_run::Plan;
 use juror_score::read::read_reference;
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{Traits, Unit, metric as metric_info};

@@ -9,6 +9,7 @@ use juror_compare::{Flip, Kind, RunFacts};
 use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
+use juror_run::{Plan, ProfileNumber, Settings};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
 use juror_score::read::{OwnMetrics, ResultCase, read_results};
 use juror_score::{JudgedBy, Profile, ScoreTable, explain, score};
@@ -16,9 +17,7 @@ use juror_toolbench::result::read_result_file;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::plan::Plan;
 use crate::result_judge::{JudgeForm, judge_of_attempts, judge_of_results};
-use crate::settings::{ProfileNumber, Settings};
 
 /// A run as comparison sees it: what identifies it, and its numbers.
 pub struct ScoredRun {
