@@ -42,7 +42,6 @@
 
 mod aggregate;
 mod alignment;
-mod assignment;
 mod build;
 mod by_step;
 pub mod compare;

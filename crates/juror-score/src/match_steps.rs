@@ -6,12 +6,13 @@
 //! and are in order. The search ends with the first group that is incomplete.
 //!
 //! Within a group, similarities form a matrix of expected by actual steps, and the pairing with the
-//! largest total is chosen (`assignment.rs`). Repeated steps share one column (`repeated.rs`).
+//! largest total is chosen (`juror-assignment`). Repeated steps share one column (`repeated.rs`).
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::assignment::PairingWork;
+use juror_assignment::PairingWork;
+
 use crate::compare::{Expectation, Spare, View};
 use crate::limits::{Excess, TooLarge, Whose};
 use crate::profile::{Choice, MissingStatus, Profile, ScoredGroups};

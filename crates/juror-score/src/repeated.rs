@@ -14,8 +14,8 @@
 
 use std::collections::HashMap;
 
-use crate::assignment::{PairingWork, assign, assign_kinds};
 use crate::compare::View;
+use juror_assignment::{PairingWork, assign, assign_kinds};
 
 /// Columns by kind: those of a kind have the same similarity to every row.
 pub(crate) struct RepeatedSteps {

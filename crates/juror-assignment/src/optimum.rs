@@ -3,19 +3,19 @@
 use std::cell::Cell;
 
 /// A pairing whose total is the largest possible.
-pub(super) struct Optimum {
+pub(crate) struct Optimum {
     /// The column of each row; the similarity of every pair is above zero.
-    pub(super) column_of: Vec<Option<usize>>,
+    pub(crate) column_of: Vec<Option<usize>>,
     /// The dual values. None is negative, and a row and a column are together worth at least their
     /// similarity, so no pairing has a larger total than all worths together. This pairing reaches
     /// that bound: its pairs are worth exactly their similarity, and what is unpaired is worth
     /// nothing. The same therefore holds for every pairing with the largest total.
-    pub(super) worth_of_row: Vec<f64>,
-    pub(super) worth_of_column: Vec<f64>,
+    pub(crate) worth_of_row: Vec<f64>,
+    pub(crate) worth_of_column: Vec<f64>,
 }
 
 /// Returns a pairing with the largest total, or `None` if that exceeds the budget.
-pub(super) fn solve(similarity: &[Vec<f64>], work: &Cell<usize>) -> Option<Optimum> {
+pub(crate) fn solve(similarity: &[Vec<f64>], work: &Cell<usize>) -> Option<Optimum> {
     let n_rows = similarity.len();
     let n_columns = similarity.first().map_or(0, Vec::len);
     if n_rows <= n_columns {

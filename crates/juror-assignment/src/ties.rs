@@ -12,12 +12,12 @@
 //! [`TieBreaker::ways_to`] searches backwards from that end for all rows that can move on, in one
 //! pass for all columns that a row may want.
 
-use super::optimum::Optimum;
-use super::{EQUAL, PairingWork};
+use crate::optimum::Optimum;
+use crate::{EQUAL, PairingWork};
 
 /// Returns the pairing in which the rows, in the given order, take the last column that keeps the
 /// total. Once the budget is used up, the remaining rows keep their columns.
-pub(super) fn latest(
+pub(crate) fn latest(
     similarity: &[Vec<f64>],
     optimum: Optimum,
     order: &[usize],

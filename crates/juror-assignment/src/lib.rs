@@ -5,6 +5,17 @@
 //! the optimum (`optimum.rs`), and equally good pairings are told apart by a rule (`ties.rs`). If
 //! that would exceed the budget, the best remaining pair is taken again and again, which need not be
 //! optimal.
+//!
+//! ```
+//! use juror_assignment::{PairingWork, assign};
+//!
+//! // Both rows are most like the first column, but the first row has nothing else.
+//! let similarity = [vec![0.9, 0.0], vec![1.0, 0.8]];
+//! let pairing = assign(&similarity, &[0, 1], &PairingWork::new(1_000));
+//! assert_eq!(pairing, [Some(0), Some(1)]);
+//! ```
+//!
+//! You will not find steps, questions or comparisons here: numbers go in, positions come out.
 
 mod optimum;
 mod ties;
@@ -21,7 +32,7 @@ const EQUAL: f64 = 1e-9;
 
 /// The budget for pairing the steps of a question, in all of its groups together.
 #[derive(Debug)]
-pub(crate) struct PairingWork {
+pub struct PairingWork {
     /// The number of pairs that may still be visited to find the largest total. Beyond that, the
     /// best pairs are taken one after another, which need not be optimal.
     solving: Cell<usize>,
@@ -32,7 +43,7 @@ pub(crate) struct PairingWork {
 
 impl PairingWork {
     /// Creates a budget, with half as much for breaking ties.
-    pub(crate) fn new(most: usize) -> PairingWork {
+    pub fn new(most: usize) -> PairingWork {
         PairingWork {
             solving: Cell::new(most),
             ties: Cell::new(most / 2),
@@ -41,7 +52,7 @@ impl PairingWork {
     }
 
     /// Whether the budget was too small to pair everything as it should be.
-    pub(crate) fn was_too_little(&self) -> bool {
+    pub fn was_too_little(&self) -> bool {
         self.is_too_little.get()
     }
 }
@@ -49,11 +60,7 @@ impl PairingWork {
 /// Returns the column of each row, so that the total is the largest possible and the similarity of
 /// every pair is above zero. Among equally good pairings, the rows take, in the given order, the last
 /// column that keeps the total.
-pub(crate) fn assign(
-    similarity: &[Vec<f64>],
-    order: &[usize],
-    work: &PairingWork,
-) -> Vec<Option<usize>> {
+pub fn assign(similarity: &[Vec<f64>], order: &[usize], work: &PairingWork) -> Vec<Option<usize>> {
     if let Some(pairing) = assign_greedily(similarity, order) {
         return pairing;
     }
@@ -69,7 +76,7 @@ pub(crate) fn assign(
 /// Like [`assign`] for columns of few kinds, where a row is equally similar to all columns of a
 /// kind: `similarity` has one value per kind, and `columns` has the columns of each, in order. If
 /// there are more than `most_pairs` pairs, the best are taken one after another.
-pub(crate) fn assign_kinds(
+pub fn assign_kinds(
     similarity: &[Vec<f64>],
     columns: &[&[usize]],
     order: &[usize],
