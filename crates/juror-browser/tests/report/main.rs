@@ -1,0 +1,18 @@
+//! Reports of one file in a real browser, opened from files as people open them.
+//!
+//! The reports that tests make stay in the `tmp` folder beside the build, to be looked at.
+
+mod accessible;
+mod hostile;
+mod hostile_texts;
+mod keys;
+mod kept;
+mod large;
+mod links;
+mod quiet;
+mod reports;
+mod screens;
+mod stage;
+mod table;
+mod tasks;
+mod without_scripts;

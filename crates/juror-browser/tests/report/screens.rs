@@ -1,0 +1,69 @@
+//! Narrow screens and paper.
+
+use juror_browser::{Browser, Scene};
+
+use crate::reports::{BENCH, COMPARE, COMPARE_3, EVAL, MOODY, show};
+
+const REPORTS: [(&std::sync::LazyLock<std::path::PathBuf>, &str); 5] = [
+    (&EVAL, "advice-visit"),
+    (&MOODY, "taxa-fern-vault"),
+    (&COMPARE, "taxa-palm-court"),
+    (&COMPARE_3, "taxa-palm-court"),
+    (&BENCH, "1"),
+];
+
+#[test]
+fn no_page_is_wider_than_the_screen() {
+    let Some(browser) = Browser::start() else { return };
+    for width in [320, 360, 768, 1280] {
+        browser.show_on(Scene { width, ..Scene::DESK });
+        for (report, question) in REPORTS {
+            for fragment in [String::new(), format!("#/?q={question}")] {
+                show(&browser, report, &fragment);
+                let wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+                assert_eq!(browser.value(wider), 0, "{} {fragment} at {width}", report.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn paper_shows_verdict_metrics_and_templates_and_no_controls() {
+    let Some(browser) = Browser::start() else { return };
+    browser.show_on(Scene::PAPER);
+    for (report, _) in REPORTS {
+        show(&browser, report, "");
+        let height = |selector: &str| {
+            let script = "return document.querySelector(arguments[0])?.getBoundingClientRect().height ?? -1;";
+            browser.run(script, &[selector.into()]).as_f64().unwrap_or(-1.0)
+        };
+        for part in ["h1", "#verdict .cards", "#metrics table", "#groups h2", "#method dl"] {
+            assert!(height(part) > 5.0, "{part} of {} on paper", report.display());
+        }
+        for part in [".filters", "body > nav", ".skip"] {
+            assert!(height(part) <= 0.0, "{part} of {} on paper", report.display());
+        }
+    }
+}
+
+#[test]
+fn paper_shows_the_open_question() {
+    let Some(browser) = Browser::start() else { return };
+    browser.show_on(Scene::PAPER);
+    show(&browser, &COMPARE, "#/?q=taxa-palm-court");
+    let shown = "document.querySelector('.question .aligned')?.getBoundingClientRect().height > 20";
+    assert_eq!(browser.value(shown), true);
+}
+
+#[test]
+fn dark_pages_are_dark_and_light_ones_light() {
+    let Some(browser) = Browser::start() else { return };
+    let ground = |scene: Scene| {
+        browser.show_on(scene);
+        show(&browser, &EVAL, "");
+        let colour = browser.value("getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).map(Number)");
+        colour.as_array().into_iter().flatten().take(3).filter_map(serde_json::Value::as_f64).sum::<f64>()
+    };
+    assert!(ground(Scene::DESK) > 600.0);
+    assert!(ground(Scene::NIGHT) < 150.0);
+}
