@@ -17,7 +17,11 @@ test("parts that say what is so anyway are left out", () => {
 });
 
 test("plain anchors are no views", () => {
-  for (const hash of ["", "#", "#metrics", "#/metrics"]) assert.equal(readAddress(hash), null);
+  for (const hash of ["#metrics", "#/metrics"]) assert.equal(readAddress(hash), null);
+});
+
+test("no fragment is the view that everybody starts with", () => {
+  for (const hash of ["", "#"]) assert.deepEqual(readAddress(hash), START);
 });
 
 test("unknown and malformed parts count as absent", () => {

@@ -34,8 +34,9 @@ export const START: View = {
   trial: null,
 };
 
-/** Reads a fragment; null if it is a plain anchor of the page. */
+/** Reads a fragment, of which none is where everybody starts; null if it is an anchor of the page. */
 export function readAddress(hash: string): View | null {
+  if (hash === "" || hash === "#") return START;
   if (hash !== "#/" && !hash.startsWith("#/?")) return null;
   const parts = new URLSearchParams(hash.slice(3));
   const show = SHOWS.find((known) => known === parts.get("show"));

@@ -4,7 +4,6 @@ import { render } from "preact";
 import { App } from "./app";
 import { readIndex } from "./decode";
 import { Navigation, onFollowedLink } from "./navigation";
-import { readAddress } from "./address";
 
 async function start(place: HTMLElement) {
   const navigation = new Navigation();
@@ -17,7 +16,7 @@ async function start(place: HTMLElement) {
   }
   const arrive = () => place.closest("section")?.scrollIntoView();
   onFollowedLink(arrive);
-  if (navigation.view.q === null && readAddress(location.hash)) arrive();
+  if (navigation.view.q === null && location.hash.startsWith("#/")) arrive();
 }
 
 /** Lets the keyboard scroll static parts that are wider than the window. */

@@ -151,6 +151,9 @@ impl Browser {
     /// Clicks on the first element of a selector, as a person does: it must be there to click on.
     pub fn click(&self, selector: &str) {
         let element = self.wait_for(self.client().find(Locator::Css(selector)));
+        // The driver would scroll no further than to the edge, which titles that stay may cover.
+        let script = "document.querySelector(arguments[0]).scrollIntoView({ block: 'center' });";
+        self.run(script, &[selector.into()]);
         self.wait_for(element.click());
     }
 

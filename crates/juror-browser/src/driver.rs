@@ -27,7 +27,8 @@ impl Driver {
             .spawn()
             .context("chromedriver does not start")?;
         let output = process.stdout.take().context("chromedriver has no output")?;
-        let port = BufReader::new(output).lines().map_while(Result::ok).find_map(|line| port(&line));
+        let port =
+            BufReader::new(output).lines().map_while(Result::ok).find_map(|line| port(&line));
         let mut driver = Driver { process, address: String::new() };
         let port = port.context("chromedriver ended before it listened")?;
         driver.address = format!("http://127.0.0.1:{port}");

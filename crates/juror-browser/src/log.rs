@@ -31,10 +31,7 @@ impl WebDriverCompatibleCommand for Own {
         base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
     }
 
-    fn method_and_body(
-        &self,
-        _: &url::Url,
-    ) -> (http::Method, Option<String>) {
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
         (http::Method::POST, Some(self.body.to_string()))
     }
 }
@@ -45,7 +42,8 @@ pub(crate) fn texts(log: &Value) -> Vec<String> {
     entries.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// The addresses that a log of the network says were asked for.
+/// The addresses that a log of the network says were asked for, without those of the browser's own
+/// pages, such as the one that it starts with.
 pub(crate) fn addresses(log: &Value) -> Vec<String> {
     let address = |text: String| {
         let message: Value = serde_json::from_str(&text).ok()?;
@@ -53,7 +51,8 @@ pub(crate) fn addresses(log: &Value) -> Vec<String> {
         let is_request = message["method"] == "Network.requestWillBeSent";
         is_request.then(|| message["params"]["request"]["url"].as_str().unwrap_or("?").to_owned())
     };
-    texts(log).into_iter().filter_map(address).collect()
+    let is_own = |address: &String| address.starts_with("chrome:");
+    texts(log).into_iter().filter_map(address).filter(|address| !is_own(address)).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 import { writeAddress, type View } from "../address";
 import { FLAG, type Attempt, type Detail, type Index } from "../contract";
+import { visible } from "../hidden";
 import { LongText, Text } from "../text";
 import { Agent } from "./agent";
 import { Answers } from "./answers";
@@ -58,10 +59,10 @@ function chosenTrial({ trial }: View, attempts: Attempt[]): number {
   return trial !== null && trial < attempts.length ? trial : 0;
 }
 
-/** How titles name a run; empty in the report of one run. */
+/** How titles name a run, with hidden characters named; empty in the report of one run. */
 function runWords({ runs }: Index, run: number): string {
   const { label = "", name = "" } = runs.length > 1 ? (runs[run] ?? {}) : {};
-  return label ? `run ${label}${name ? ` (${name})` : ""}` : "";
+  return label ? `run ${label}${name ? ` (${visible(name)})` : ""}` : "";
 }
 
 interface TabsProps {

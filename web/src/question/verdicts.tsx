@@ -11,7 +11,7 @@ export function Verdicts({ index, verdicts, of }: { index: Index; verdicts: Verd
   if (verdicts.length === 0) return null;
   return (
     <section class="part" aria-labelledby="verdicts-title">
-      <h4 id="verdicts-title">Verdicts {of && <small>{visible(of)}</small>}</h4>
+      <h4 id="verdicts-title">Verdicts {of && <small>{of}</small>}</h4>
       <div class="verdicts">
         {verdicts.map((verdict) => (
           <OneVerdict index={index} verdict={verdict} />

@@ -17,7 +17,8 @@ fn result(at: usize, text: &str) -> Value {
         json!({"head": {"vars": [text, name]}, "results": {"bindings": [{text: cell, name: cell}]}})
             .to_string()
     };
-    let documents = json!([{"id": text, "text": text}, {"id": format!("{text} again"), "text": text}]);
+    let documents =
+        json!([{"id": text, "text": text}, {"id": format!("{text} again"), "text": text}]);
     let mut result = json!({
         "template_id": text, "question_id": format!("{at} {text}"), "question_text": text,
         "reference_answer": format!("the answer is {text}"),
@@ -34,7 +35,9 @@ fn result(at: usize, text: &str) -> Value {
             {"name": "retrieval", "id": "r", "status": "success", "output": json!([{"id": "other", "text": text}]).to_string()},
         ],
         "answer_f1": 0.5, "answer_recall": 0.5, "answer_precision": 0.5,
-        "answer_f1_repeats": [0.25, 0.75], "answer_correctness_reason": text, "steps_score": 0.5,
+        "answer_recall_repeats": [0.25, 0.75], "answer_precision_repeats": [0.25, 0.75],
+        "answer_f1_repeats": [0.25, 0.75],
+        "answer_correctness_reason": text, "steps_score": 0.5,
         "answer_reference_claims_count": 2, "answer_actual_claims_count": 2, "answer_matching_claims_count": 1,
         "answer_relevance_error": text,
         "judged_by": {"model": text, "prompts": {}, "flags": [text]},
@@ -139,8 +142,16 @@ fn hostile_texts_of_agents_and_their_tools_stay_text() {
 
 /// Replaces every text of a value, except those by which runs are read.
 fn make_hostile(value: &mut Value, text: &str) {
-    const KEPT: [&str; 8] =
-        ["set", "query_id", "role", "answer_status", "evaluation_method", "source", "category", "stopped"];
+    const KEPT: [&str; 8] = [
+        "set",
+        "query_id",
+        "role",
+        "answer_status",
+        "evaluation_method",
+        "source",
+        "category",
+        "stopped",
+    ];
     match value {
         Value::Object(fields) => {
             for (_, own) in fields.iter_mut().filter(|(key, _)| !KEPT.contains(&&***key)) {

@@ -2,7 +2,8 @@
 
 use juror_browser::Browser;
 
-use crate::reports::{EVAL, MOODY, show};
+use crate::large::LARGE;
+use crate::reports::{MOODY, show};
 use crate::stage::Stage;
 
 /// Everything that the data of a report says, as text.
@@ -46,13 +47,13 @@ fn a_redacted_report_has_none_of_the_texts() {
 
 #[test]
 fn a_report_that_would_be_too_large_says_what_it_left_out() {
-    let stage = Stage::new("small");
-    let results = EVAL.with_file_name("results.jsonl");
-    std::fs::copy(results, stage.path("results.jsonl")).expect("a copy");
-    stage.juror("report results.jsonl --profile 6 --max-size 0.001 -o report.html");
     let Some(browser) = Browser::start() else { return };
+    let stage = Stage::new("small");
+    let results = LARGE.with_file_name("many.jsonl");
+    std::fs::copy(results, stage.path("results.jsonl")).expect("a copy");
+    stage.juror("report results.jsonl --profile 6 --max-size 0.1 -o report.html");
     show(&browser, &stage.path("report.html"), "");
     assert!(browser.text("#questions .note").contains("--max-size"), "the page says so");
-    show(&browser, &stage.path("report.html"), "#/?q=taxa-palm-court");
+    show(&browser, &stage.path("report.html"), "#/?q=question-1");
     assert!(browser.texts(".question .note").iter().any(|note| note.contains("shortened")));
 }

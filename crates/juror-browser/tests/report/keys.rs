@@ -5,7 +5,11 @@ use juror_browser::{Browser, Key};
 use crate::reports::{BROKEN, COMPARE, EVAL, open};
 
 fn focused(browser: &Browser) -> String {
-    browser.value("document.activeElement.textContent.trim()").as_str().unwrap_or_default().to_owned()
+    browser
+        .value("document.activeElement.textContent.trim()")
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn wait_for_question(browser: &Browser, id: &str) {

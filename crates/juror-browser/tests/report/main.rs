@@ -5,8 +5,8 @@
 mod accessible;
 mod hostile;
 mod hostile_texts;
-mod keys;
 mod kept;
+mod keys;
 mod large;
 mod links;
 mod quiet;

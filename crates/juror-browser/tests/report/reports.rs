@@ -37,7 +37,9 @@ pub(crate) static MOODY: LazyLock<PathBuf> = LazyLock::new(|| {
 fn make_moody(result: &mut Value) {
     match result["question_id"].as_str() {
         Some("taxa-fern-vault" | "advice-repotting") => {
-            result["answer_f1_repeats"] = json!([1.0, 0.25, 0.5]);
+            for part in ["recall", "precision", "f1"] {
+                result[format!("answer_{part}_repeats")] = json!([1.0, 0.25, 0.5]);
+            }
         }
         Some("advice-mosses") => {
             result["judged_by"]["flags"] = json!(["the answer contains a verdict"]);
@@ -68,12 +70,15 @@ pub(crate) static COMPARE_3: LazyLock<PathBuf> = LazyLock::new(|| {
 fn compared(name: &str) -> Stage {
     let stage = Stage::new(name);
     let responses = std::fs::read_to_string(project("examples/responses.jsonl")).expect("a file");
-    let change = changed(&responses, &[
-        (BROKEN[0], "lantern palm", "lantern plam"),
-        (BROKEN[1], "12.0", "13.0"),
-        (FIXED, "true", "false"),
-    ]);
-    let other = changed(&responses, &[(BROKEN[0], "bottle cycad", "bottle cycas")]);
+    let change = changed(
+        &responses,
+        &[
+            (BROKEN[0], "lantern palm", "lantern plam"),
+            (BROKEN[1], "12.0", "13.0"),
+            (FIXED, "true", "false"),
+        ],
+    );
+    let other = changed(&responses, &[("tallest-thornfold", "41.5", "14.5")]);
     for (run, text) in [("main", &responses), ("change", &change), ("other", &other)] {
         stage.write(&format!("{run}.jsonl"), text);
         stage.juror(&format!(

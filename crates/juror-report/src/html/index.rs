@@ -45,6 +45,19 @@ pub(crate) struct Index<'p> {
     questions: Questions<'p>,
 }
 
+impl Index<'_> {
+    /// How many questions have a flag, as the table counts them.
+    pub(crate) fn n_flagged(&self, bit: u8) -> usize {
+        self.questions.flags.iter().filter(|flags| *flags & bit != 0).count()
+    }
+
+    /// How many questions failed in some run, as the table counts them.
+    pub(crate) fn n_failed(&self) -> usize {
+        let Questions { id, status, .. } = &self.questions;
+        (0..id.len()).filter(|at| status.iter().any(|run| run[*at] == FAILED)).count()
+    }
+}
+
 #[derive(Serialize)]
 struct IndexRun<'p> {
     label: String,

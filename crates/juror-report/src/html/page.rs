@@ -142,6 +142,7 @@ pub fn render_page(source: &PageSource<'_>) -> Page {
     let headline = source.headline();
     let parts =
         IndexParts { source, headline, rows: &rows, facts: &facts, chunk: CHUNK, notes: &notes };
+    let index = parts.index();
     let file = File {
         title: visible(&source.title),
         made: &source.made,
@@ -150,9 +151,9 @@ pub fn render_page(source: &PageSource<'_>) -> Page {
         style: STYLE,
         script_hash: policy_hash(SCRIPT),
         style_hash: policy_hash(STYLE),
-        sections: Sections::of(source, &facts),
+        sections: Sections::of(source, &index),
         notes: &notes,
-        index: encode(&parts.index()),
+        index: encode(&index),
         chunks: &encoded,
     };
     // The template only writes to memory.

@@ -3,13 +3,12 @@
 use super::{Cell, Table};
 use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::count;
-use crate::html::chunks::QuestionFacts;
-use crate::html::index::flag;
+use crate::html::index::{Index, flag};
 use crate::html::page::{PageRun, PageSource};
 use crate::questions_table::calibrated_lines;
 
 /// Tables of agreement, and sentences.
-pub(super) fn judge(source: &PageSource<'_>, facts: &[QuestionFacts]) -> (Vec<Table>, Vec<String>) {
+pub(super) fn judge(source: &PageSource<'_>, index: &Index<'_>) -> (Vec<Table>, Vec<String>) {
     let runs = source.runs.iter().enumerate();
     let tables =
         runs.filter_map(|(at, run)| repeats(&source.run_name(at), run)).collect::<Vec<_>>();
@@ -17,7 +16,7 @@ pub(super) fn judge(source: &PageSource<'_>, facts: &[QuestionFacts]) -> (Vec<Ta
     for run in &source.runs {
         notes.extend(calibrated_lines(run.statistics).lines().map(str::to_owned));
     }
-    let flagged = facts.iter().filter(|own| own.flags & flag::IMITATES != 0).count();
+    let flagged = index.n_flagged(flag::IMITATES);
     if flagged > 0 {
         notes.push(format!("{} questions have texts that imitate verdicts.", count(flagged)));
     }

@@ -11,7 +11,7 @@ mod verdict;
 
 use juror_compare::Kind;
 
-use super::chunks::QuestionFacts;
+use super::index::Index;
 use super::page::PageSource;
 use crate::comparison::group_noun;
 use crate::terminal::visible;
@@ -134,18 +134,18 @@ impl Table {
 }
 
 impl Sections {
-    pub(crate) fn of(source: &PageSource<'_>, facts: &[QuestionFacts]) -> Sections {
+    pub(crate) fn of(source: &PageSource<'_>, index: &Index<'_>) -> Sections {
         let noun = group_noun(source.kind());
         let (group_figure, groups) = groups::by_group(source, noun);
         let (metrics, metric_notes) = metrics::metrics(source);
-        let (judge, judge_notes) = judge::judge(source, facts);
+        let (judge, judge_notes) = judge::judge(source, index);
         Sections {
             lead: verdict::lead(source),
             runs: verdict::runs(source),
             badge: verdict::badge(source),
             cards: verdict::cards(source),
             cautions: verdict::cautions(source),
-            links: verdict::links(source, facts),
+            links: verdict::links(index),
             gates: verdict::gates(source),
             forests: metrics::forests(source),
             metrics,

@@ -5,8 +5,7 @@ use juror_compare::{GateOutcome, GateVerdict, Kind, Statistics, worst};
 use super::{Cell, Link, Table, view_address};
 use crate::amount::{Amounts, percent};
 use crate::comparison::{CandidateRows, ComparisonView, count, extent, is_of_judging, noun};
-use crate::html::chunks::QuestionFacts;
-use crate::html::index::flag;
+use crate::html::index::{Index, flag};
 use crate::html::page::PageSource;
 use crate::questions_table::about_intervals;
 use crate::terminal::visible;
@@ -188,24 +187,20 @@ fn lacking(statistics: &Statistics) -> Vec<String> {
     shares.iter().map(line).collect()
 }
 
-/// Views of the table that are worth a look, with how many questions they have.
-pub(super) fn links(source: &PageSource<'_>, facts: &[QuestionFacts]) -> Vec<Link> {
+/// Views of the table that are worth a look, with how many questions they list.
+pub(super) fn links(index: &Index<'_>) -> Vec<Link> {
     let link = |show: &str, n: usize, what: &str| {
         let href = view_address(&[("show", show)]);
         (n > 0).then(|| Link { href, text: format!("{} {what}", count(n)) })
     };
-    let flagged = |bit: u8| facts.iter().filter(|own| own.flags & bit != 0).count();
-    let flips = |of: fn(&juror_compare::Flips) -> usize| {
-        let candidates = source.comparison.iter().flat_map(|comparison| &comparison.candidates);
-        candidates.filter_map(|own| own.flips.first()).map(of).max().unwrap_or(0)
-    };
-    let errors = source.runs.last().map_or(0, |run| run.statistics.errors);
+    let flagged = |bit: u8| index.n_flagged(bit);
     [
-        link("broken", flips(|flips| flips.broken.len()), "broken"),
-        link("fixed", flips(|flips| flips.fixed.len()), "fixed"),
-        link("error", errors, "failed"),
+        link("broken", flagged(flag::BROKEN), "broken"),
+        link("fixed", flagged(flag::FIXED), "fixed"),
+        link("error", index.n_failed(), "failed"),
         link("unsure", flagged(flag::UNSURE), "on which the judge is unsure"),
         link("flagged", flagged(flag::IMITATES), "with texts that imitate verdicts"),
+        link("sometimes", flagged(flag::SOMETIMES), "solved sometimes"),
     ]
     .into_iter()
     .flatten()
