@@ -38,7 +38,10 @@ function fitting(index: Index): number[] {
   const n_cells = 2 * index.runs.length - 1;
   const n = Math.max(1, Math.floor(FITTING / n_cells));
   const scored = positions(index).filter((at) => hasScores(index, at));
-  return headlineFirst(index, scored).slice(0, n);
+  // What judging cost is seldom looked for.
+  const price = (at: number) => Number(index.metrics[at]?.unit === "usd");
+  const ranked = [...scored].sort((a, b) => price(a) - price(b));
+  return headlineFirst(index, ranked).slice(0, n);
 }
 
 function positions(index: Index): number[] {

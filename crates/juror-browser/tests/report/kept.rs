@@ -24,6 +24,7 @@ fn a_redacted_report_has_none_of_the_texts() {
         "lr:growsIn",
         "bottle-cycad",
         "the answer contains a verdict",
+        "the sensor service did not answer",
     ];
     let told = |report: &std::path::PathBuf| {
         show(&browser, report, "");

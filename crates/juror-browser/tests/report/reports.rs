@@ -78,7 +78,7 @@ fn compared(name: &str) -> Stage {
             (FIXED, "true", "false"),
         ],
     );
-    let other = changed(&responses, &[("tallest-thornfold", "41.5", "14.5")]);
+    let other = changed(&responses, &[("tallest-thornfold", "4.15E1", "1.45E1")]);
     for (run, text) in [("main", &responses), ("change", &change), ("other", &other)] {
         stage.write(&format!("{run}.jsonl"), text);
         stage.juror(&format!(

@@ -178,7 +178,8 @@ fn node(node: &Node<'_>, limits: &ShownLimits) -> TreeNode {
                 |json: &juror_toolbench::answer::Json<'_>| laid_out(json.get(), limits.characters);
             let parts =
                 [call.arguments.as_ref().and_then(part), call.response.as_ref().and_then(part)];
-            parts.into_iter().flatten().collect::<Vec<_>>().join("\n→ ")
+            let told = parts.into_iter().flatten().filter(|part| !part.is_empty());
+            told.collect::<Vec<_>>().join("\n→ ")
         }
         None => node
             .message

@@ -128,14 +128,23 @@ impl Detail {
 impl ShownAnswer {
     fn redact(&mut self) {
         (self.answer, self.diff, self.tree) = (None, None, None);
+        redact_text(&mut self.error);
         for step in &mut self.steps {
             (step.args, step.output) = (None, None);
+            redact_text(&mut step.error);
         }
         for pair in &mut self.pairs {
             pair.details = StepDetails::default();
             pair.why = None;
         }
         self.verdicts.iter_mut().for_each(ShownVerdict::redact);
+    }
+}
+
+/// Leaves a text out, but not that there is one.
+fn redact_text(text: &mut Option<String>) {
+    if let Some(text) = text {
+        "…".clone_into(text);
     }
 }
 

@@ -42,6 +42,13 @@ impl ShownVerdict {
 
     pub(super) fn redact(&mut self) {
         (self.reason, self.claims, self.calls) = (None, None, None);
+        super::redact_text(&mut self.error);
+        let texts = self.numbers.iter_mut().map(|(_, value)| value);
+        for text in texts.chain(self.repeats.iter_mut().flat_map(|(_, values)| values)) {
+            if text.is_string() && text.as_str() != Some("Unsure") {
+                *text = "…".into();
+            }
+        }
         self.flags.iter_mut().for_each(|flag| "…".clone_into(flag));
     }
 }

@@ -103,16 +103,23 @@ pub(super) fn figure(source: &PageSource<'_>, noun: &str) -> Option<Figure> {
             }
         }
     }
+    let is_compared = source.runs.len() > 1;
     let points: Vec<ScatterPoint<'_>> = names
         .iter()
         .zip(values)
         .take(LISTED)
-        .map(|(name, (x, y))| ScatterPoint { name, x, y })
+        .enumerate()
+        .map(|(at, (name, (x, y)))| ScatterPoint {
+            name,
+            x,
+            y,
+            is_baseline: is_compared && at == 0,
+        })
         .collect();
     if points.len() < 2 {
         return None;
     }
-    let what = if source.runs.len() > 1 { "run" } else { noun };
+    let what = if is_compared { "run" } else { noun };
     let caption = format!("{headline} against {cost}, a point a {what}.");
     let write = |name: &'static str| move |value: f64| Amounts::of_metric(name).value(value);
     let (write_x, amounts) = (write(cost), Amounts::of_metric(headline));

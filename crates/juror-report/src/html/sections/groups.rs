@@ -25,17 +25,20 @@ impl Group<'_> {
         self.own.iter().map(|own| own.map(|own| own.mean)).collect()
     }
 
-    /// What the group is sorted by: how much it gained, or how good it is.
+    /// What the group is sorted by: how good it is, or the least that it gained in any run.
     fn goodness(&self, is_higher_better: bool) -> f64 {
         let means = self.means();
+        let sign = if is_higher_better { 1.0 } else { -1.0 };
         let value = match &means[..] {
             [only] => only.unwrap_or(f64::NEG_INFINITY),
-            [first, .., last] => {
-                last.zip(*first).map_or(f64::INFINITY, |(last, first)| last - first)
+            [first, others @ ..] => {
+                let gains =
+                    others.iter().filter_map(|other| Some(sign * (*other)? - sign * (*first)?));
+                return gains.min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
             }
             [] => 0.0,
         };
-        if is_higher_better || !value.is_finite() { value } else { -value }
+        if value.is_finite() { sign * value } else { value }
     }
 }
 

@@ -90,22 +90,36 @@ fn forest_of(
     run: &str,
 ) -> Option<Figure> {
     let shown = candidate.metrics.iter().filter(|(name, own)| {
-        !is_of_judging(name) && own.is_relative == is_relative && (!is_relative || own.a != 0.0)
+        let is_unchanged = own.delta == 0.0 && own.interval.is_none();
+        !is_of_judging(name)
+            && !is_unchanged
+            && own.is_relative == is_relative
+            && (!is_relative || own.a != 0.0)
     });
     let rows: Vec<ForestRow<'_>> = shown.map(|(name, own)| forest_row(source, name, own)).collect();
     if rows.is_empty() {
         return None;
     }
     let (what, write): (_, fn(f64) -> String) = if is_relative {
-        ("changes in percent", |value| format!("{value:+.0} %"))
+        ("changes in percent", |value| format!("{} %", signed(value, 0)))
     } else {
-        ("differences", |value| format!("{value:+.2}"))
+        ("differences", |value| signed(value, 2))
     };
     let caption = format!(
         "{run}: {what} from the baseline with intervals; a shaded band is what a gate allows."
     );
     let svg = forest(&rows, &caption, |value| if value == 0.0 { "0".into() } else { write(value) });
     Some(Figure { svg, caption })
+}
+
+/// A mark of a scale, with as many decimals as tell it from its neighbours.
+fn signed(value: f64, least: usize) -> String {
+    let is_exact = |decimals: &usize| {
+        let power = 10_f64.powi(i32::try_from(*decimals).unwrap_or_default());
+        (value * power - (value * power).round()).abs() < 1e-6
+    };
+    let decimals = (least..6).find(is_exact).unwrap_or(6);
+    format!("{value:+.decimals$}")
 }
 
 fn forest_row<'r>(source: &PageSource<'_>, name: &'r str, own: &MetricComparison) -> ForestRow<'r> {
@@ -164,5 +178,11 @@ mod tests {
         assert!(is(-0.2, -0.1, Better::Lower) == Outcome::Better);
         assert!(is(-0.1, 0.2, Better::Higher) == Outcome::Open);
         assert!(outcome(None, Some(Better::Higher)) == Outcome::Open);
+    }
+
+    #[test]
+    fn neighbouring_marks_differ() {
+        assert_eq!([0.2, 5.0, -0.05].map(|value| signed(value, 0)), ["+0.2", "+5", "-0.05"]);
+        assert_eq!([0.2, 0.005].map(|value| signed(value, 2)), ["+0.20", "+0.005"]);
     }
 }
