@@ -55,6 +55,7 @@ fn port(line: &str) -> Option<u16> {
 ///
 /// If the browser is required.
 pub(crate) fn is_installed() -> bool {
+    static TOLD: Once = Once::new();
     let missing: Vec<&str> =
         ["chromium", "chromedriver"].into_iter().filter(|name| !is_on_path(name)).collect();
     if missing.is_empty() {
@@ -63,7 +64,6 @@ pub(crate) fn is_installed() -> bool {
     let told = format!("{} not found; {INSTALL}", missing.join(" and "));
     let is_required = std::env::var("JUROR_BROWSER").is_ok_and(|value| value == "required");
     assert!(!is_required, "{told}");
-    static TOLD: Once = Once::new();
     // Written directly, because what passing tests print is not shown.
     TOLD.call_once(|| {
         let _ = writeln!(std::io::stderr(), "pages are not tested in a browser: {told}");

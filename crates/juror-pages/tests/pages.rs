@@ -37,7 +37,7 @@ fn result(template: &str, id: &str, found: &[&str]) -> Value {
 }
 
 fn run(name: &str, results: &[Value]) -> ScoredRun {
-    let text: String = results.iter().map(|result| format!("{result}\n")).collect();
+    let text = results.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let document = Document::new("results.jsonl", text.into(), Format::JsonLines).expect("results");
     let facts = RunFacts::of_file(name, Kind::Eval);
     let plan = Settings::default().plan();
