@@ -653,6 +653,21 @@ def test_a_mean_over_few_survivors_meets_no_gate(tmp_path: Path) -> None:
         juror.unmet_gates(results, {"stps": 1})
 
 
+def test_rows_without_a_number_lack_a_verdict_even_without_their_reference() -> None:
+    right = {"template_id": "t", "question_id": "0", "steps_score": 1.0}
+    for rest in ({"steps_score": float("nan")}, {"steps_score": None}, {"status": "error"}):
+        results = [right] + [{"template_id": "t", "question_id": str(n), **rest} for n in range(1, 20)]
+        (reason,) = juror.unmet_gates(results, {"steps_score": 0.9})
+        assert reason.startswith("steps_score has a verdict for 1 of the 20 questions")
+
+
+def test_a_name_that_only_begins_like_an_own_metric_is_none() -> None:
+    results = [{"template_id": "t", "question_id": "0", "taste": 1.0, "taste_bitter": 0.5}]
+    assert juror.unmet_gates(results, {"taste": 0.9, "taste_bitter": 0.5}, metrics=["taste"]) == []
+    with pytest.raises(ValueError, match="`tasteless` is not a metric"):
+        juror.unmet_gates(results, {"tasteless": 0.5}, metrics=["taste"])
+
+
 def test_misspelt_keys_and_texts_for_numbers_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
     questions = [
         {"id": f"q{n}", "question_text": "?", "refrence_answer": "x", "mine": 1} for n in range(300)

@@ -92,7 +92,7 @@ fn means_are_listed_and_shown_with_their_intervals() {
     assert_eq!(listed[0]["intervals"]["steps_score"], *interval);
     for line in ["runs", "runs show runs/one"] {
         let told = stage.run(line);
-        assert!(told.stdout.contains("0.750 ±"), "{told}");
+        assert!(told.stdout.contains("0.750 (0.00…1.00)*"), "{told}");
         assert!(told.stdout.contains("* fewer than 10 templates or queries"), "{told}");
     }
 }
