@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Once;
 
 use juror_browser::{Browser, Scene};
@@ -40,7 +40,7 @@ fn look(browser: &Browser, axe: &str, place: &str) {
 }
 
 /// Looks at the table, and at an open question with everything unfolded, on every screen.
-fn check(report: &PathBuf, question: &str) {
+fn check(report: &Path, question: &str) {
     let Some(axe) = axe() else { return };
     let Some(browser) = Browser::start() else { return };
     for (name, scene) in [("desk", Scene::DESK), ("night", Scene::NIGHT), ("phone", Scene::PHONE)] {

@@ -1,7 +1,7 @@
 //! What models and agents wrote stays text, wherever it stands.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use juror_browser::{Browser, Scene};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ fn result(at: usize, text: &str) -> Value {
 }
 
 /// Opens every question with all its folds, on a wide and on a narrow screen.
-fn check(report: &PathBuf) {
+fn check(report: &Path) {
     let Some(browser) = Browser::start() else { return };
     for scene in [Scene::DESK, Scene::PHONE] {
         browser.show_on(scene);

@@ -1,11 +1,11 @@
 //! A report sends nothing and complains about nothing.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::reports::{BENCH, COMPARE, COMPARE_3, EVAL, MOODY, open};
 
 /// Reads the report as people do, then looks at what the browser noticed.
-fn check(report: &PathBuf) {
+fn check(report: &Path) {
     let Some(browser) = open(report, "") else { return };
     browser.press("jj\u{e007}");
     browser.wait("document.querySelector('.question .answers')");

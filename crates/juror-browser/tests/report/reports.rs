@@ -1,6 +1,6 @@
 //! The reports that tests open. Each is made once, when a test first asks for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use juror_browser::Browser;
@@ -110,14 +110,14 @@ pub(crate) static BENCH: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// Opens a report and waits until its table is there.
-pub(crate) fn open(report: &PathBuf, fragment: &str) -> Option<Browser> {
+pub(crate) fn open(report: &Path, fragment: &str) -> Option<Browser> {
     let browser = Browser::start()?;
     show(&browser, report, fragment);
     Some(browser)
 }
 
 /// The same in a browser that runs already.
-pub(crate) fn show(browser: &Browser, report: &PathBuf, fragment: &str) {
+pub(crate) fn show(browser: &Browser, report: &Path, fragment: &str) {
     browser.open(report, fragment);
     browser.wait("document.querySelector('.grid tbody')");
     if fragment.contains("q=") {

@@ -104,7 +104,9 @@ fn every_title_sorts_both_ways_and_then_not_at_all() {
             browser.wait("document.querySelector('th[aria-sort=descending]')");
             assert!(browser.fragment().ends_with("&dir=down"), "{}", browser.fragment());
             let mut sorted = [up, ids(&browser)];
-            sorted.iter_mut().for_each(|ids| ids.sort());
+            for ids in &mut sorted {
+                ids.sort();
+            }
             assert_eq!(sorted[0], sorted[1], "no question is lost");
             click();
             browser.wait("!document.querySelector('th[aria-sort]')");

@@ -1,12 +1,12 @@
 //! What a report shows where scripts are switched off.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use juror_browser::Browser;
 
 use crate::reports::{BENCH, COMPARE, EVAL};
 
-fn check(report: &PathBuf, charts: &[&str]) {
+fn check(report: &Path, charts: &[&str]) {
     let Some(browser) = Browser::start() else { return };
     browser.let_scripts_run(false);
     browser.open(report, "");
