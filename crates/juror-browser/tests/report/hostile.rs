@@ -10,6 +10,21 @@ use crate::hostile_texts::texts;
 use crate::reports::show;
 use crate::stage::Stage;
 
+/// Settings with a custom evaluation for each text, which is the name of its output.
+fn settings() -> String {
+    let custom = texts().into_iter().enumerate().map(|(at, text)| {
+        json!({"name": format!("own_{at}"), "inputs": ["question"], "instructions": "Judge it.",
+            "outputs": {text: "a number"}})
+    });
+    let settings = json!({"profile": 6, "custom_evaluations": custom.collect::<Vec<_>>()});
+    // YAML, as which settings are read, has some characters only as escapes.
+    let escape = |c: char| match c {
+        ' '..='~' => c.to_string(),
+        c => format!("\\u{:04x}", u32::from(c)),
+    };
+    settings.to_string().chars().map(escape).collect()
+}
+
 /// A result whose every text is hostile.
 fn result(at: usize, text: &str) -> Value {
     let cell = json!({"type": "literal", "value": text});
@@ -103,7 +118,8 @@ fn hostile_texts_in_every_field_of_an_evaluation_stay_text() {
     let results: Vec<Value> =
         texts().iter().enumerate().map(|(at, text)| result(at, text)).collect();
     stage.write_lines("results.jsonl", &results);
-    stage.juror("report results.jsonl --profile 6 -o report.html");
+    stage.write("juror.yaml", &settings());
+    stage.juror("report results.jsonl -c juror.yaml -o report.html");
     check(&stage.path("report.html"));
 }
 
@@ -116,7 +132,8 @@ fn hostile_texts_in_both_runs_of_a_comparison_stay_text() {
     results.iter_mut().step_by(2).for_each(|result| result["answer_f1"] = json!(1.0));
     stage.write_lines("\u{202e}b\u{200b}.jsonl", &results);
     let names = ["<img src=x onerror=ran=1>.jsonl", "\u{202e}b\u{200b}.jsonl"];
-    stage.juror_on("report --profile 6 -o report.html", &names);
+    stage.write("juror.yaml", &settings());
+    stage.juror_on("report -c juror.yaml -o report.html", &names);
     check(&stage.path("report.html"));
 }
 

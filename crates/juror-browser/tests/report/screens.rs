@@ -41,6 +41,8 @@ fn paper_shows_verdict_metrics_and_templates_and_no_controls() {
         for part in ["h1", "#verdict .cards", "#metrics table", "#groups h2", "#method dl"] {
             assert!(height(part) > 5.0, "{part} of {} on paper", report.display());
         }
+        let wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(browser.value(wider), 0, "{} is wider than paper", report.display());
         for part in [".filters .shows", ".filters select", ".filters button", "body > nav", ".skip"]
         {
             assert!(height(part) <= 0.0, "{part} of {} on paper", report.display());
@@ -55,6 +57,8 @@ fn paper_shows_the_open_question() {
     show(&browser, &COMPARE, "#/?q=taxa-palm-court");
     let shown = "document.querySelector('.question .aligned')?.getBoundingClientRect().height > 20";
     assert_eq!(browser.value(shown), true);
+    let wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert_eq!(browser.value(wider), 0, "it fits on paper");
 }
 
 #[test]
