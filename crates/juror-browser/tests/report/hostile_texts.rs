@@ -13,7 +13,7 @@ pub(crate) const TEXTS: [&str; 40] = [
     "'><img src=x onerror='window.ran=N'>",
     "<svg onload=window.ran=N>",
     "<svg><script>window.ran=N</script></svg>",
-    "<svg><animate onbegin=window.ran=N attributeName=x dur=1s>",
+    "<svg><animate onbegin=window.ran=N attributename=x dur=1s>",
     "<math><mtext><style><img src=x onerror=window.ran=N></style></mtext></math>",
     "<iframe src=\"javascript:parent.ran=N\"></iframe>",
     "<iframe srcdoc=\"<script>parent.ran=N</script>\"></iframe>",

@@ -78,7 +78,7 @@ impl Names {
     /// Finds room beside, above or below a point.
     fn place(&mut self, (x, y): (f64, f64), n_characters: usize) -> Option<((f64, f64), Anchor)> {
         let width = n_characters as f64 * CHARACTER;
-        let sides = [4.0, -8.0, 16.0]
+        let sides = [4.0, -8.0, 16.0, -20.0, 28.0]
             .into_iter()
             .flat_map(|down| [(x + 9.0, Anchor::Start, down), (x - 9.0, Anchor::End, down)]);
         for (from, anchor, down) in sides {
@@ -129,7 +129,7 @@ mod tests {
         let write = |value: f64| format!("{value:.2}");
         let svg = scatter(&points, ("USD", &write), ("steps", &write), "score against cost");
         let n_named = svg.matches(">a template").count();
-        assert!((2..=4).contains(&n_named), "{n_named}: {svg}");
+        assert!((2..=6).contains(&n_named), "{n_named}: {svg}");
         assert_eq!(svg.matches("<circle").count(), points.len());
     }
 }
