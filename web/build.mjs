@@ -1,4 +1,5 @@
-// Bundles the interface into the two files that the Rust crate puts into every report.
+// Bundles the interface into the files that the Rust crate puts into every report, and into the pages
+// of the viewer.
 // The same sources and lock file give the same bytes, so the committed bundle can be compared.
 // A folder as the argument gets the files instead.
 import { build } from "esbuild";
@@ -12,9 +13,8 @@ const MOST_BYTES = 45_000;
 // The licence of preact asks that its text goes along with every copy.
 const licence = readFileSync(`${here}node_modules/preact/LICENSE`, "utf8").replace(/\r/g, "").trim();
 
-const { outputFiles } = await build({
+const options = {
   absWorkingDir: here,
-  entryPoints: { report: "src/main.tsx", style: "src/style/report.css" },
   outdir: assets,
   bundle: true,
   minify: true,
@@ -24,12 +24,19 @@ const { outputFiles } = await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
+};
+const report = await build({
+  ...options,
+  entryPoints: { report: "src/main.tsx", style: "src/style/report.css" },
   banner: { js: `/* This file contains preact.\n${licence}\n*/` },
 });
+const view = await build({ ...options, entryPoints: { view: "src/view/main.ts", style: "src/view/view.css" } });
 
 const files = {
-  "report.js": text(".js"),
-  "report.css": text(".css"),
+  "report.js": text(report, ".js"),
+  "report.css": text(report, ".css"),
+  "view.js": text(view, ".js"),
+  "view.css": text(view, ".css"),
 };
 for (const [name, content] of Object.entries(files)) {
   // These would end the element that holds the file, or change how the rest of it is read.
@@ -44,6 +51,6 @@ mkdirSync(assets, { recursive: true });
 for (const [name, content] of Object.entries(files)) writeFileSync(assets + name, content);
 console.log(`report.js and report.css: ${size} bytes compressed`);
 
-function text(ending) {
+function text({ outputFiles }, ending) {
   return outputFiles.find((file) => file.path.endsWith(ending)).text;
 }

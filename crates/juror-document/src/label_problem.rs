@@ -30,7 +30,7 @@ pub enum LabelProblem {
         /// The answer, by the id of its question.
         answer: String,
     },
-    /// The same person labelled the same answer before.
+    /// The same person labelled the same answer again.
     Repeated {
         /// The answer, by the id of its question.
         answer: String,
@@ -69,7 +69,7 @@ impl fmt::Display for LabelProblem {
             LabelProblem::Repeated { answer } => {
                 write!(
                     f,
-                    "the answer to `{answer}` has a label of this person already, which counts"
+                    "the answer to `{answer}` has a later label of this person, which counts"
                 )
             }
             LabelProblem::OtherMetric { metric } => {

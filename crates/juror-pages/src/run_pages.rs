@@ -2,7 +2,7 @@
 
 use crate::scored_run::ScoredRun;
 use juror_compare::{Comparison, GateOutcome, Gates, Statistics};
-use juror_report::{Page, PageOptions, PageRun, PageSource, render_page};
+use juror_report::{Page, PageLink, PageOptions, PageRun, PageSource, render_page};
 use juror_score::Aspect;
 use juror_score::statistics::CONFIDENCE;
 
@@ -14,6 +14,8 @@ pub struct RunPages<'r> {
     runs: Vec<&'r ScoredRun>,
     statistics: Vec<Statistics>,
     journals: Vec<Option<Journal>>,
+    links: Vec<PageLink>,
+    notes: Vec<String>,
     /// What is known about the first run, if it does not say so itself.
     about: Vec<(String, String)>,
     options: PageOptions,
@@ -30,6 +32,8 @@ impl<'r> RunPages<'r> {
             statistics: runs.iter().map(|run| Statistics::of(&run.scores, CONFIDENCE)).collect(),
             journals: runs.iter().map(|run| Journal::of(run)).collect(),
             runs,
+            links: Vec::new(),
+            notes: Vec::new(),
             about: Vec::new(),
             options,
         }
@@ -51,6 +55,20 @@ impl<'r> RunPages<'r> {
         self
     }
 
+    /// Adds links to other pages of the same server.
+    #[must_use]
+    pub fn with_links(mut self, links: Vec<PageLink>) -> RunPages<'r> {
+        self.links = links;
+        self
+    }
+
+    /// Adds what to keep in mind about the data, in sentences.
+    #[must_use]
+    pub fn with_notes(mut self, notes: Vec<String>) -> RunPages<'r> {
+        self.notes = notes;
+        self
+    }
+
     /// Makes the page of the first run, with how its gates came out.
     pub fn of_run(&self, gates: &Gates, outcomes: &[GateOutcome]) -> Page {
         let mut runs = self.page_runs();
@@ -63,6 +81,8 @@ impl<'r> RunPages<'r> {
             comparison: None,
             gates,
             outcomes,
+            links: &self.links,
+            notes: &self.notes,
             options: self.options,
         })
     }
@@ -83,6 +103,8 @@ impl<'r> RunPages<'r> {
             comparison: Some(comparison),
             gates,
             outcomes: &[],
+            links: &self.links,
+            notes: &self.notes,
             options: self.options,
         })
     }

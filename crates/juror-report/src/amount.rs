@@ -108,6 +108,16 @@ impl Amounts {
     }
 }
 
+/// Writes a value of a metric, such as `0.682`, `13,208` or `6.6 s`.
+pub fn metric_value(metric: &str, value: f64) -> String {
+    Amounts::of_metric(metric).value(value)
+}
+
+/// Writes the interval of a mean, such as `0.604 … 0.744`, within the limits of the metric.
+pub fn metric_range(metric: &str, [low, high]: [f64; 2]) -> String {
+    Amounts::of_metric(metric).range(Interval { low, high })
+}
+
 /// The score of a single question, in short.
 pub(crate) fn score(metric: &str, score: Option<f64>) -> String {
     let amounts = Amounts::of_metric(metric);

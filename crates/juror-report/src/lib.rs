@@ -82,12 +82,16 @@ use juror_score::{Aggregates, MetricInfo, Profile, Record};
 use serde::Serialize;
 
 pub use agents::{QueryLine, SetRow, agents_table};
+pub use amount::{metric_range, metric_value};
 pub use calibration::calibration_table;
 pub use comparison::{
     ComparisonFormat, ComparisonView, comparison_html, comparison_json, comparison_junit,
     comparison_markdown, comparison_name, comparison_text, comparison_tsv, is_unchanged,
 };
-pub use html::{AnswerText, Page, PageOptions, PageRun, PageSource, render_page};
+pub use html::{
+    AnswerText, HistoryPoint, Page, PageLink, PageOptions, PageRun, PageSource, StripCell,
+    VIEW_SCRIPT, VIEW_STYLE, history_chart, page_policy, question_strip, render_page, view_policy,
+};
 pub use junit::Threshold;
 pub use planning::{PlanRow, PlanSources, plan_rows, plan_table};
 pub use questions_table::calibrated_lines;

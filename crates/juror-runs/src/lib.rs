@@ -42,5 +42,5 @@ pub use prune::{Keep, Removal};
 pub use read_error::RunReadError;
 pub use run_file::RunFile;
 pub use run_log::{Entry, RunLog, RunLogError, check_run, plain, read_manifest};
-pub use stored::{StoredRun, stored_runs};
+pub use stored::{StoredRun, is_locked, stored_runs};
 pub use work_tree::WorkTree;

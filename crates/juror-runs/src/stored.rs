@@ -87,9 +87,10 @@ impl StoredRun {
         lacking.into_iter().filter_map(|(lacks, what)| lacks.then_some(what)).collect()
     }
 
-    /// Returns whether a process is working on the run.
+    /// Returns whether a process is working on the run. Several may look at the same time without
+    /// taking each other for one that works.
     pub fn is_busy(&self) -> bool {
-        File::open(self.log_path()).is_ok_and(|file| file.try_lock().is_err())
+        is_locked(&self.log_path())
     }
 
     /// Returns the files of the run that there are, with their sizes in bytes.
@@ -100,6 +101,11 @@ impl StoredRun {
         };
         RunFile::ALL.into_iter().filter_map(size).collect()
     }
+}
+
+/// Returns whether a process is working on the run with this journal.
+pub fn is_locked(journal: &Path) -> bool {
+    File::open(journal).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
 /// Returns the runs in the folders directly below a root, and the one in the root itself, if any:

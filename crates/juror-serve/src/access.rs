@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{Request, StatusCode, Version};
@@ -11,9 +10,13 @@ use juror_models::Secret;
 /// How many characters of an unknown host name an error quotes.
 const MOST_REPEATED: usize = 100;
 
-pub(crate) struct Rejection {
-    pub(crate) status: StatusCode,
-    pub(crate) why: String,
+/// Why a request is not answered.
+#[derive(Debug)]
+pub struct Rejection {
+    /// The status of the response.
+    pub status: StatusCode,
+    /// The reason, as a sentence without its full stop.
+    pub why: String,
 }
 
 fn rejection(status: StatusCode, why: impl Into<String>) -> Rejection {
@@ -26,8 +29,8 @@ fn rejection(status: StatusCode, why: impl Into<String>) -> Rejection {
 /// Any page can make a name of its own resolve to this machine (DNS rebinding); its origin and the
 /// requested host are then both that name. So if the server was reached on a loopback address, only
 /// names that nobody else can own are accepted.
-pub(crate) fn check_host(
-    request: &Request<Incoming>,
+pub fn check_host<B>(
+    request: &Request<B>,
     reached: Option<IpAddr>,
     allowed: &[String],
 ) -> Result<(), Rejection> {
@@ -51,7 +54,7 @@ pub(crate) fn check_host(
 }
 
 /// The requested host. HTTP/1.0 requests may have none.
-fn host_of(request: &Request<Incoming>) -> Result<Option<&str>, Rejection> {
+fn host_of<B>(request: &Request<B>) -> Result<Option<&str>, Rejection> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let bad = |why: &str| rejection(StatusCode::BAD_REQUEST, why);
     match (hosts.next(), hosts.next()) {
@@ -88,7 +91,7 @@ fn without_port(host: &str) -> &str {
 }
 
 /// Whether a request has the right bearer token.
-pub(crate) fn has_token(request: &Request<Incoming>, token: &Secret) -> bool {
+pub fn has_token<B>(request: &Request<B>, token: &Secret) -> bool {
     let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
     let given = given.and_then(|given| given.split_at_checked(b"Bearer ".len()));
     given.is_some_and(|(scheme, given)| {
@@ -98,7 +101,7 @@ pub(crate) fn has_token(request: &Request<Incoming>, token: &Secret) -> bool {
 }
 
 /// Compares in a time that does not depend on where the two differ.
-pub(crate) fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
+pub fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }
 

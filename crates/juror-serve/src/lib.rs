@@ -56,9 +56,11 @@
 //! # }
 //! ```
 //!
+//! [`access`] and [`url_parts`] serve other servers of Juror as well, such as its viewer.
+//!
 //! You will not find the rules of tools here, nor where replies come from: that is [`juror_tools`].
 
-mod access;
+pub mod access;
 mod body;
 mod connection;
 mod metrics;
@@ -69,7 +71,7 @@ mod run_routes;
 mod runs;
 mod server;
 mod stall_timeout;
-mod url_parts;
+pub mod url_parts;
 
 pub use hyper::StatusCode;
 pub use runs::{RecordedCall, RunError, Runs, random_secret};

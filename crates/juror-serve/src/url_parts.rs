@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 /// Decodes a part of a URL. Returns `None` if an escape is malformed or the result is not UTF-8.
-pub(crate) fn decoded(part: &str) -> Option<String> {
+pub fn decoded(part: &str) -> Option<String> {
     // The decoder would leave malformed escapes as they are.
     if !part.split('%').skip(1).all(begins_with_two_digits) {
         return None;
@@ -18,10 +18,18 @@ fn begins_with_two_digits(text: &str) -> bool {
 }
 
 /// Returns a query parameter; the first if it is repeated.
-pub(crate) fn field(query: &str, name: &str) -> Option<String> {
-    let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    let (_, value) = pairs.find(|(key, _)| *key == name)?;
-    decoded(&value.replace('+', " "))
+pub fn field(query: &str, name: &str) -> Option<String> {
+    values(query, name).next()?
+}
+
+/// Returns all values of a query parameter that can be decoded, in order.
+pub fn fields(query: &str, name: &str) -> Vec<String> {
+    values(query, name).flatten().collect()
+}
+
+fn values<'q>(query: &'q str, name: &'q str) -> impl Iterator<Item = Option<String>> + 'q {
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| decoded(&value.replace('+', " ")))
 }
 
 #[cfg(test)]
@@ -35,6 +43,7 @@ mod tests {
         assert_eq!(field(query, "k").as_deref(), Some("5"));
         assert_eq!(field(query, "empty").as_deref(), Some(""));
         assert_eq!(field(query, "other"), None);
+        assert_eq!(fields("k=5&j=1&k=%&k=6", "k"), ["5", "6"]);
         for broken in ["q=%", "q=%4", "q=%zz", "q=%ff", "q=%%41", "q=%4%31"] {
             assert_eq!(field(broken, "q"), None, "{broken}");
         }

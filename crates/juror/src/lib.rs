@@ -1,16 +1,14 @@
 //! The `juror` program: parses arguments, runs a command, and ends with a published exit code.
 //!
 //! Each command is a module of `cli`: it turns its arguments into the options of [`juror_run`],
-//! shows the events of the run, and prints a summary. `labels` reads and writes what people say
-//! about judged answers. Only `output` prints, data to standard output and everything else to
-//! standard error, and `exit` maps every outcome to an exit code.
+//! shows the events of the run, and prints a summary. Only `output` prints, data to standard output
+//! and everything else to standard error, and `exit` maps every outcome to an exit code.
 //!
 //! It is a library so that two programs can share it: the binary of this crate, and the command of
 //! the Python package. You will not find rules of judgement here.
 
 mod cli;
 mod exit;
-mod labels;
 mod output;
 mod progress;
 

@@ -12,8 +12,11 @@ mod escape;
 mod fragment;
 mod index;
 mod page;
+mod policy;
 mod rows;
 mod sections;
 
+pub use chart::{HistoryPoint, StripCell, history_chart, question_strip};
 pub(crate) use fragment::Fragment;
-pub use page::{AnswerText, Page, PageOptions, PageRun, PageSource, render_page};
+pub use page::{AnswerText, Page, PageLink, PageOptions, PageRun, PageSource, render_page};
+pub use policy::{VIEW_SCRIPT, VIEW_STYLE, page_policy, view_policy};

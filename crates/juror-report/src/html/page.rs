@@ -1,22 +1,20 @@
 //! A report as one HTML file.
 
 use askama::Template;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use juror_compare::{Comparison, GateOutcome, Gates, Kind, RunFacts, Statistics, headline};
 use juror_score::{Aspect, Profile, ScoreTable};
-use sha2::{Digest, Sha256};
 
 use super::chunks::{CHUNK, Chunks, chunks, encode};
 use super::index::{IndexParts, scores_by_item};
+use super::policy::policy_hash;
 use super::rows::{QuestionRow, question_rows};
 use super::sections::Sections;
 use crate::comparison::label;
 use crate::terminal::visible;
 
 /// The interface, built from `web/`.
-const SCRIPT: &str = include_str!("../../assets/report.js");
-const STYLE: &str = include_str!("../../assets/report.css");
+pub(super) const SCRIPT: &str = include_str!("../../assets/report.js");
+pub(super) const STYLE: &str = include_str!("../../assets/report.css");
 
 /// What a page is made from.
 pub struct PageSource<'r> {
@@ -32,8 +30,21 @@ pub struct PageSource<'r> {
     pub gates: &'r Gates,
     /// How the gates of a single run came out.
     pub outcomes: &'r [GateOutcome],
+    /// Where the page leads, above everything else; empty for a file that stands alone.
+    pub links: &'r [PageLink],
+    /// What to keep in mind about the data, in sentences.
+    pub notes: &'r [String],
     /// What to keep.
     pub options: PageOptions,
+}
+
+/// A link to another page of the same server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLink {
+    /// The address.
+    pub href: String,
+    /// The words.
+    pub text: String,
 }
 
 /// A run of a page.
@@ -138,7 +149,8 @@ pub fn render_page(source: &PageSource<'_>) -> Page {
     let tables: Vec<&ScoreTable> = source.runs.iter().map(|run| run.scores).collect();
     let rows = question_rows(&tables);
     let Chunks { encoded, facts, note } = chunks(source, &rows, &right_questions(source, &rows));
-    let notes: Vec<String> = note.iter().cloned().chain(redacted(source)).collect();
+    let words = source.notes.iter().map(|note| visible(note));
+    let notes: Vec<String> = note.iter().cloned().chain(redacted(source)).chain(words).collect();
     let headline = source.headline();
     let parts =
         IndexParts { source, headline, rows: &rows, facts: &facts, chunk: CHUNK, notes: &notes };
@@ -151,6 +163,7 @@ pub fn render_page(source: &PageSource<'_>) -> Page {
         style: STYLE,
         script_hash: policy_hash(SCRIPT),
         style_hash: policy_hash(STYLE),
+        links: source.links,
         sections: Sections::of(source, &index),
         notes: &notes,
         index: encode(&index),
@@ -182,11 +195,6 @@ fn right_questions(source: &PageSource<'_>, rows: &[QuestionRow<'_>]) -> Vec<boo
     rows.iter().map(is_right).collect()
 }
 
-/// The hash by which a content security policy knows a script or a style sheet.
-fn policy_hash(text: &str) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
-}
-
 #[derive(Template)]
 #[template(path = "report.html")]
 struct File<'p> {
@@ -197,6 +205,7 @@ struct File<'p> {
     style: &'static str,
     script_hash: String,
     style_hash: String,
+    links: &'p [PageLink],
     sections: Sections,
     notes: &'p [String],
     index: String,

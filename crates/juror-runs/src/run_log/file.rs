@@ -6,12 +6,17 @@ use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{RunLogError, torn};
 use crate::manifest::RunKind;
+
+/// How often a file that is locked is tried again, and after how long.
+const TRIES: usize = 5;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// The file of entries, locked by this process.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ impl LogFile {
         let path = kind.log_file().path_in(folder);
         let open = OpenOptions::new().read(true).append(true).create(true).open(&path);
         let file = open.map_err(failed(&path))?;
-        match file.try_lock() {
+        match lock_soon(&file) {
             Ok(()) => Ok(LogFile { path, file: Mutex::new(file) }),
             Err(TryLockError::WouldBlock) => Err(RunLogError::Busy { folder: folder.to_owned() }),
             Err(TryLockError::Error(error)) => Err(failed(&path)(error)),
@@ -95,6 +100,18 @@ pub(super) fn read_lines<L: DeserializeOwned>(
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
         Err(error) => Err(failed(&path)(error)),
     }
+}
+
+/// Locks a file. Whoever only looks whether a run is busy holds the lock for a moment, so one
+/// refusal does not mean that somebody works on the run.
+fn lock_soon(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_TRIES),
+            other => return other,
+        }
+    }
+    file.try_lock()
 }
 
 fn parse_lines<L: DeserializeOwned>(path: &Path, whole: &[u8]) -> Result<Vec<L>, RunLogError> {

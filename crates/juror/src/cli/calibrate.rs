@@ -3,13 +3,14 @@
 use clap::Args;
 use juror_compare::{Calibration, CheckedJudge, JudgedScores, check_judge};
 use juror_files::load;
+use juror_labels::{Join, Joined, read_labels};
 use juror_report::calibration_table;
 use juror_run::Output;
 use juror_score::statistics::CONFIDENCE;
 
+use super::label::open_run;
 use super::{boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
-use crate::labels::{Join, Joined, JudgedRun};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -60,7 +61,7 @@ pub(super) struct CalibrateArgs {
 
 pub(super) fn run(args: &CalibrateArgs) -> anyhow::Result<Exit> {
     check_outputs([&args.run, &args.labels], &args.output, args.json)?;
-    let run = JudgedRun::open(&args.run)?;
+    let run = open_run(&args.run)?;
     let document = load(&args.labels)?;
     let named = args.metric.clone().or_else(|| metric_of(&document));
     let metric = run.metric(named.as_deref())?;
@@ -93,7 +94,7 @@ pub(super) fn run(args: &CalibrateArgs) -> anyhow::Result<Exit> {
 /// The metric that the labels are about, if it is one.
 fn metric_of(document: &juror_document::Document) -> Option<String> {
     let mut look = juror_document::Look::new(document);
-    let labels = crate::labels::read_labels(document, &mut look);
+    let labels = read_labels(document, &mut look);
     let mut metrics: Vec<String> = labels.into_iter().filter_map(|label| label.metric).collect();
     metrics.dedup();
     metrics.into_iter().next()

@@ -3,12 +3,14 @@
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
 use clap::Args;
-use juror_compare::{Candidate, Choice, Sample, choose_answers};
+use juror_compare::{Choice, Sample};
+use juror_files::load;
+use juror_labels::{Chosen, JudgedRun, choose};
+use juror_pages::UnreadableRun;
 use juror_run::Output;
 
-use super::{boolish, check_outputs, count};
+use super::{boolish, check_json, check_outputs, count, results_kind};
 use crate::exit::{Exit, Outside};
-use crate::labels::{JudgedAnswer, JudgedRun, LabelLine, judge_hash};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -75,14 +77,15 @@ pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
         args.output
     );
     anyhow::ensure!(args.n > 0, "--n: there is nothing to choose\n  hint: 100 is a good number");
-    let run = JudgedRun::open(&args.run)?;
+    let run = open_run(&args.run)?;
     if !args.quiet {
         output::warn_all(&run.problems);
     }
     let metric = run.metric(args.metric.as_deref())?;
     let mut file = Output::create_text(&args.output)?;
-    let chosen = choose(&run, &metric, args);
-    let text: String = chosen.iter().map(|own| own.line(&run, &metric)).collect();
+    let choice = Choice { n: args.n, random_share: args.share_random, seed: args.seed };
+    let chosen = choose(&run, &metric, choice);
+    let text: String = chosen.iter().map(|own| own.line(&run, &metric).text() + "\n").collect();
     file.write(text.as_bytes()).map_err(|error| Outside(error.into()))?;
     file.finish().map_err(|error| Outside(error.into()))?;
     if !args.quiet {
@@ -91,41 +94,22 @@ pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// An answer that people are asked about.
-struct Chosen<'r> {
-    answer: &'r JudgedAnswer,
-    sample: Sample,
-}
-
-impl Chosen<'_> {
-    fn line(&self, run: &JudgedRun, metric: &str) -> String {
-        let judge = self.answer.judge(metric).map(|judge| judge_hash(&judge));
-        let line = LabelLine::of(self.answer, run.kind, metric);
-        line.with(judge.as_deref(), self.sample).text() + "\n"
+/// Reads the folder of a run, or a file of results.
+pub(super) fn open_run(name: &str) -> anyhow::Result<JudgedRun> {
+    if std::path::Path::new(name).is_dir() {
+        return JudgedRun::open(name).map_err(|error| match error {
+            UnreadableRun::Results(problems) => problems.into(),
+            other => other.into(),
+        });
     }
-}
-
-fn choose<'r>(run: &'r JudgedRun, metric: &str, args: &LabelArgs) -> Vec<Chosen<'r>> {
-    let scored: Vec<(&JudgedAnswer, Candidate)> = run
-        .answers
-        .iter()
-        .zip(run.question_numbers())
-        .filter_map(|(answer, question)| {
-            let spread = spread_of(answer.repeats(metric));
-            Some((answer, Candidate { question, score: answer.score(metric)?, spread }))
-        })
-        .collect();
-    let candidates: Vec<Candidate> = scored.iter().map(|(_, candidate)| *candidate).collect();
-    let choice = Choice { n: args.n, random_share: args.share_random, seed: args.seed };
-    let chosen = choose_answers(&candidates, choice).into_iter();
-    chosen.map(|(at, sample)| Chosen { answer: scored[at].0, sample }).collect()
-}
-
-/// How far verdicts are apart.
-fn spread_of(verdicts: &[f64]) -> f64 {
-    let least = verdicts.iter().copied().reduce(f64::min);
-    let most = verdicts.iter().copied().reduce(f64::max);
-    most.zip(least).map_or(0.0, |(most, least)| most - least)
+    let document = load(name)?;
+    check_json(&document)?;
+    let Some(kind) = results_kind(&document) else {
+        anyhow::bail!(
+            "{name}: these are no results\n  hint: name a run's folder, or a file that `juror eval -o` or `juror bench -o` wrote"
+        );
+    };
+    Ok(JudgedRun::of_results(&document, kind)?)
 }
 
 fn say(chosen: &[Chosen<'_>], metric: &str, name: &str) {

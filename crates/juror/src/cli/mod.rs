@@ -24,6 +24,7 @@ mod serve;
 mod tool_args;
 mod tools;
 mod validate;
+mod view;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -49,6 +50,7 @@ Examples:
   juror eval reference.yaml responses.jsonl      judge recorded answers
   juror compare runs/main runs/pr-412            did the change make it better?
   juror report runs/main -o report.html          every question of a run, in a browser
+  juror view runs                                all runs of a folder, live, in a browser
   juror validate reference.yaml responses.jsonl  check files before a long run
   juror serve --tools tools --cache cache        answer tool calls of agents, offline
 
@@ -85,6 +87,7 @@ enum Command {
     Plan(plan::PlanArgs),
     Report(report::ReportRunsArgs),
     Runs(runs::RunsArgs),
+    View(view::ViewArgs),
     Serve(serve::ServeArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -119,6 +122,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Plan(args) => plan::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Runs(args) => runs::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),

@@ -2,11 +2,11 @@
 
 use clap::{Args, ValueEnum};
 use juror_compare::{calibration_schema, comparison_schema, plan_schema, statistics_schema};
+use juror_labels::label_schema;
 use juror_run::settings_schema;
 use juror_runs::run_schema;
 
 use crate::exit::Exit;
-use crate::labels::label_schema;
 use crate::output;
 
 const EXAMPLES: &str = "\

@@ -107,14 +107,14 @@ enum LogArg {
     All,
 }
 
-fn parse_host(text: &str) -> Result<IpAddr, String> {
+pub(super) fn parse_host(text: &str) -> Result<IpAddr, String> {
     if text == "localhost" {
         return Ok(IpAddr::from([127, 0, 0, 1]));
     }
     text.parse().map_err(|_| "an IP address is needed, such as 127.0.0.1 or 0.0.0.0".to_owned())
 }
 
-fn parse_name(text: &str) -> Result<String, String> {
+pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let is_name = !text.is_empty() && !text.contains(['/', '@', ' ', '*']);
     let name = is_name.then(|| text.to_owned());
     name.ok_or_else(|| "a host name is needed, such as juror.example or juror.example:8080".into())
@@ -199,7 +199,7 @@ async fn serve(
 }
 
 /// Completes when the user or the system asks the server to stop.
-fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal(quiet: bool) -> anyhow::Result<impl Future<Output = ()>> {
     let mut signals = StopSignals::listen()?;
     Ok(async move {
         signals.next().await;

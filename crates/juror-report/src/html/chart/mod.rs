@@ -6,15 +6,19 @@
 mod dumbbell;
 mod forest;
 mod histogram;
+mod history;
 mod scale;
 mod scatter;
+mod strip;
 
 use std::fmt::Write as _;
 
 pub(crate) use dumbbell::{DumbbellRow, dumbbells};
 pub(crate) use forest::{ForestRow, Outcome, forest};
 pub(crate) use histogram::histogram;
+pub use history::{HistoryPoint, history_chart};
 pub(crate) use scatter::{ScatterPoint, scatter};
+pub use strip::{StripCell, question_strip};
 
 use super::escape::escaped;
 

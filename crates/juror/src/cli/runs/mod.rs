@@ -61,11 +61,16 @@ impl PlaceArgs {
             None => Settings::default(),
             Some(name) => Settings::read(&load_settings(name)?)?,
         };
-        let usual = || [DEFAULT_RUNS, OTHER_RUNS].into_iter().find(|name| Path::new(name).is_dir());
-        Ok(match settings.runs.folder {
-            Some(folder) => folder.into(),
-            None => usual().unwrap_or(DEFAULT_RUNS).into(),
-        })
+        Ok(root_of(&settings))
+    }
+}
+
+/// Returns the folder of runs that settings name, or else the first of the usual ones that there is.
+pub(super) fn root_of(settings: &Settings) -> PathBuf {
+    let usual = || [DEFAULT_RUNS, OTHER_RUNS].into_iter().find(|name| Path::new(name).is_dir());
+    match &settings.runs.folder {
+        Some(folder) => folder.into(),
+        None => usual().unwrap_or(DEFAULT_RUNS).into(),
     }
 }
 

@@ -11,19 +11,19 @@ use serde_json::value::RawValue;
 
 /// An answer, and what judges said about it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct JudgedAnswer {
+pub struct JudgedAnswer {
     /// The template or set of its question.
-    pub(crate) group: String,
+    pub group: String,
     /// The id of its question.
-    pub(crate) id: String,
+    pub id: String,
     /// Which of several answers it is.
-    pub(crate) trial: Option<u32>,
+    pub trial: Option<u32>,
     /// The question.
-    pub(crate) question: String,
+    pub question: String,
     /// The expected answer.
-    pub(crate) reference_answer: Option<String>,
+    pub reference_answer: Option<String>,
     /// The answer; `None` if there is none.
-    pub(crate) answer: Option<String>,
+    pub answer: Option<String>,
     /// What judges found, by metric.
     pub(super) scores: Vec<(String, f64)>,
     /// What they found each time, if they were asked several times, by metric.
@@ -34,18 +34,18 @@ pub(crate) struct JudgedAnswer {
 
 impl JudgedAnswer {
     /// The judge's score for a metric.
-    pub(crate) fn score(&self, metric: &str) -> Option<f64> {
+    pub fn score(&self, metric: &str) -> Option<f64> {
         self.scores.iter().find(|(name, _)| name == metric).map(|(_, score)| *score)
     }
 
     /// The scores that the judge gave if it was asked several times; else empty.
-    pub(crate) fn repeats(&self, metric: &str) -> &[f64] {
+    pub fn repeats(&self, metric: &str) -> &[f64] {
         let own = self.repeats.iter().find(|(name, _)| name == metric);
         own.map_or(&[], |(_, scores)| scores)
     }
 
     /// Who decided a metric, if that is known.
-    pub(crate) fn judge(&self, metric: &str) -> Option<JudgeId> {
+    pub fn judge(&self, metric: &str) -> Option<JudgeId> {
         self.judged_by.as_ref().map(|by| judge_id(by, metric))
     }
 }

@@ -6,46 +6,53 @@ use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-use super::records::{Record, records};
+use crate::records::{Record, records};
 
 /// A label, as somebody wrote it.
-pub(crate) struct ReadLabel<'d> {
+pub struct ReadLabel<'d> {
     /// The id of the question.
-    pub(crate) id: String,
+    pub id: String,
     /// The template or set, if it is given.
-    pub(crate) group: Option<String>,
+    pub group: Option<String>,
     /// Which of several answers it is.
-    pub(crate) trial: Option<u32>,
+    pub trial: Option<u32>,
     /// The metric, if it is given.
-    pub(crate) metric: Option<String>,
+    pub metric: Option<String>,
     /// The hash of the judge, if it is given.
-    pub(crate) judge: Option<String>,
+    pub judge: Option<String>,
     /// Why the answer was chosen.
-    pub(crate) sample: Sample,
+    pub sample: Sample,
     /// The answer that was shown: `None` if the file does not say, empty if there was none.
-    pub(crate) answer: Option<String>,
+    pub answer: Option<String>,
     /// What the person says.
-    pub(crate) score: Result<f64, LabelProblem>,
+    pub score: Result<f64, LabelProblem>,
     /// Who; empty for somebody without a name.
-    pub(crate) by: String,
+    pub by: String,
     text: &'d str,
     path: Path,
+    place: usize,
 }
 
 impl<'d> ReadLabel<'d> {
+    /// Where it stands among the labels of its file.
+    pub(crate) fn place(&self) -> usize {
+        self.place
+    }
+
     /// Records why the label is left out.
-    pub(crate) fn leave_out(&self, look: &mut Look<'d>, problem: LabelProblem) {
+    pub fn leave_out(&self, look: &mut Look<'d>, problem: LabelProblem) {
         look.note(self.text, self.path.clone(), Problem::Label(problem));
     }
 }
 
 /// Reads all labels of a file. What is no label becomes a problem.
-pub(crate) fn read_labels<'d>(document: &'d Document, look: &mut Look<'d>) -> Vec<ReadLabel<'d>> {
+pub fn read_labels<'d>(document: &'d Document, look: &mut Look<'d>) -> Vec<ReadLabel<'d>> {
     let records = records(document, look, "a label");
-    records.into_iter().filter_map(|record| read_label(record, look)).collect()
+    let records = records.into_iter().enumerate();
+    records.filter_map(|(place, record)| read_label(record, place, look)).collect()
 }
 
-fn read_label<'d>(record: Record<'d>, look: &mut Look<'d>) -> Option<ReadLabel<'d>> {
+fn read_label<'d>(record: Record<'d>, place: usize, look: &mut Look<'d>) -> Option<ReadLabel<'d>> {
     let Record { fields, text, path } = record;
     let word = |key: &str| fields.get_set(key).and_then(json::scalar_text).map(Cow::into_owned);
     let missing = |look: &mut Look<'d>, field| {
@@ -75,6 +82,7 @@ fn read_label<'d>(record: Record<'d>, look: &mut Look<'d>) -> Option<ReadLabel<'
         by: word("by").map(|by| by.trim().to_owned()).unwrap_or_default(),
         text,
         path,
+        place,
     })
 }
 

@@ -8,80 +8,89 @@ use juror_compare::Kind;
 use juror_document::{Document, Look, Problems};
 use juror_files::load;
 use juror_json::Object;
-use juror_pages::{JudgeForm, judge_of_attempts};
+use juror_pages::{JudgeForm, UnreadableRun, judge_of_attempts};
 use juror_runs::{RunFile, RunKind, StoredRun};
 use juror_score::{JudgedBy, Scorecard, metric};
 use juror_toolbench::result::read_each_result;
 use serde_json::Value;
 
-use super::judged_answer::{JudgedAnswer, attempt_answer, question_answer};
-use super::records::records;
-use crate::cli::{check_json, results_kind};
+use crate::judged_answer::{JudgedAnswer, attempt_answer, question_answer};
+use crate::records::records;
 
 /// A run with the judges' scores of each answer.
-pub(crate) struct JudgedRun {
+#[derive(Debug)]
+pub struct JudgedRun {
     /// The folder or file, as the user named it.
-    pub(crate) source: String,
+    pub source: String,
     /// What its rows are.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// Its answers, in order.
-    pub(crate) answers: Vec<JudgedAnswer>,
+    pub answers: Vec<JudgedAnswer>,
     /// What could not be read.
-    pub(crate) problems: Problems,
+    pub problems: Problems,
 }
+
+/// Why answers cannot be labelled for a metric, in words and with a hint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotJudged(String);
 
 /// The metrics that stand for a run if none is named, the first that it has.
 const PREFERRED: [&str; 3] = ["sopr_score", "answer_f1", "answer_relevance"];
 
 impl JudgedRun {
-    /// Reads the folder of a run, or a file of results.
-    pub(crate) fn open(name: &str) -> anyhow::Result<JudgedRun> {
-        let path = Path::new(name);
-        let run = if path.is_dir() {
-            let stored = StoredRun::open(path)?;
-            let results = stored.needed(RunFile::Results)?;
-            let document = load(&results.display().to_string())?;
-            match stored.manifest.kind {
-                RunKind::Eval => of_questions(&document),
-                RunKind::Bench => {
-                    let judge = stored.manifest.judge().and_then(described_judge);
-                    of_attempts(&document, judge.as_ref())
-                }
-            }
-        } else {
-            let document = load(name)?;
-            check_json(&document)?;
-            match results_kind(&document) {
-                Some(Kind::Eval) => of_questions(&document),
-                Some(Kind::Bench) => of_attempts(&document, judge_of_attempts(&document).as_ref()),
-                None => anyhow::bail!(
-                    "{name}: these are no results\n  hint: name a run's folder, or a file that `juror eval -o` or `juror bench -o` wrote"
-                ),
+    /// Reads the folder of a run.
+    pub fn open(folder: &str) -> Result<JudgedRun, UnreadableRun> {
+        let stored = StoredRun::open(Path::new(folder))?;
+        let results = stored.needed(RunFile::Results)?;
+        let document = load(&results.display().to_string())?;
+        let run = match stored.manifest.kind {
+            RunKind::Eval => of_questions(&document),
+            RunKind::Bench => {
+                let judge = stored.manifest.judge().and_then(described_judge);
+                of_attempts(&document, judge.as_ref())
             }
         };
-        if run.answers.is_empty() && !run.problems.is_empty() {
-            return Err(run.problems.into());
+        Ok(run.named(folder)?)
+    }
+
+    /// Reads a file of results.
+    pub fn of_results(document: &Document, kind: Kind) -> Result<JudgedRun, Problems> {
+        let run = match kind {
+            Kind::Eval => of_questions(document),
+            Kind::Bench => of_attempts(document, judge_of_attempts(document).as_ref()),
+        };
+        run.named(document.name())
+    }
+
+    /// Fails if nothing could be read.
+    fn named(self, source: &str) -> Result<JudgedRun, Problems> {
+        if self.answers.is_empty() && !self.problems.is_empty() {
+            return Err(self.problems);
         }
-        Ok(JudgedRun { source: name.to_owned(), ..run })
+        Ok(JudgedRun { source: source.to_owned(), ..self })
     }
 
     /// Returns the metric that is meant: the named one, or the first that says whether answers are
     /// right. Fails if no answer has a judge's score for it.
-    pub(crate) fn metric(&self, named: Option<&str>) -> anyhow::Result<String> {
+    pub fn metric(&self, named: Option<&str>) -> Result<String, NotJudged> {
         let known = self.judged_metrics();
         let is_known = |name: &str| known.iter().any(|known| known == name);
         let preferred = PREFERRED.into_iter().find(|name| is_known(name));
+        let source = &self.source;
         match named.or(preferred).or(known.first().map(String::as_str)) {
             Some(metric) if is_known(metric) => Ok(metric.to_owned()),
-            Some(metric) => anyhow::bail!("{}: {}{}", self.source, lack_of(metric), hint(&known)),
-            None => anyhow::bail!(
-                "{}: no answer has a judge's score\n  hint: judge the answers first: docs/models.md says how",
-                self.source
-            ),
+            Some(metric) => {
+                Err(NotJudged(format!("{source}: {}{}", lack_of(metric), hint(&known))))
+            }
+            None => {
+                Err(NotJudged(format!("{source}: no answer has a judge's score{}", hint(&known))))
+            }
         }
     }
 
-    fn judged_metrics(&self) -> Vec<String> {
+    /// Returns the metrics for which some answer has a judge's score.
+    pub fn judged_metrics(&self) -> Vec<String> {
         let mut known: Vec<String> = Vec::new();
         for (name, _) in self.answers.iter().flat_map(|answer| &answer.scores) {
             if !known.contains(name) {
@@ -92,12 +101,12 @@ impl JudgedRun {
     }
 
     /// The number of each answer's question: several answers to a question have the same.
-    pub(crate) fn question_numbers(&self) -> Vec<usize> {
+    pub fn question_numbers(&self) -> Vec<usize> {
         numbers(self.answers.iter().map(|answer| (&*answer.group, &*answer.id)))
     }
 
     /// The number of each answer's template or set.
-    pub(crate) fn group_numbers(&self) -> Vec<usize> {
+    pub fn group_numbers(&self) -> Vec<usize> {
         numbers(self.answers.iter().map(|answer| &*answer.group))
     }
 }

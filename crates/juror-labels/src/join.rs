@@ -1,63 +1,69 @@
 //! Joins labels to the verdicts that they are about.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use juror_compare::{JudgeId, Kind, LabelledAnswer, PersonsLabel};
 use juror_document::{Document, LabelProblem, Look, Problems};
 
-use super::label_line::judge_hash;
-use super::{JudgedAnswer, JudgedRun, ReadLabel, read_labels};
+use crate::label_line::judge_hash;
+use crate::{JudgedAnswer, JudgedRun, ReadLabel, read_labels};
 
 /// What to join.
-pub(crate) struct Join<'r> {
+pub struct Join<'r> {
     /// The run.
-    pub(crate) run: &'r JudgedRun,
+    pub run: &'r JudgedRun,
     /// The metric.
-    pub(crate) metric: &'r str,
+    pub metric: &'r str,
     /// Whether labels that were made for another judge count.
-    pub(crate) takes_other_judges: bool,
+    pub takes_other_judges: bool,
 }
 
 /// A judge's scores, and the labels of some of them.
-pub(crate) struct Joined {
+pub struct Joined {
     /// The judge; `None` if the run does not say who judged.
-    pub(crate) judge: Option<JudgeId>,
+    pub judge: Option<JudgeId>,
     /// The answers that people labelled.
-    pub(crate) labelled: Vec<LabelledAnswer>,
-    /// All of the judge's scores, and the cluster of each.
-    pub(crate) scores: Vec<f64>,
-    pub(crate) clusters: Vec<u32>,
+    pub labelled: Vec<LabelledAnswer>,
+    /// All of the judge's scores.
+    pub scores: Vec<f64>,
+    /// The cluster of each.
+    pub clusters: Vec<u32>,
     /// How many answers have a score of another judge. They are left out.
-    pub(crate) n_of_other_judges: usize,
+    pub n_of_other_judges: usize,
     /// Labels that are left out, and why.
-    pub(crate) problems: Problems,
+    pub problems: Problems,
     /// How many these are.
-    pub(crate) n_left_out: usize,
+    pub n_left_out: usize,
 }
 
 impl Join<'_> {
     /// Joins the labels of a file.
-    pub(crate) fn join(&self, document: &Document) -> Joined {
+    pub fn join(&self, document: &Document) -> Joined {
         let judge = self.main_judge();
         let mut joined = self.scores_of(judge);
         let mut look = Look::new(document);
         let labels = read_labels(document, &mut look);
         let answers = AnswerIndex::of(&self.run.answers);
-        let mut known: HashSet<(usize, &str)> = HashSet::new();
-        let mut labelled: BTreeMap<usize, LabelledAnswer> = BTreeMap::new();
+        // Of several labels of a person for an answer the last counts: people change their minds.
+        let mut last: HashMap<(usize, &str), (&ReadLabel<'_>, f64)> = HashMap::new();
         for label in &labels {
-            let found = self.find(label, &answers, joined.judge.as_ref());
-            let found = found.and_then(|(at, score)| {
-                let repeated = LabelProblem::Repeated { answer: label.id.clone() };
-                known.insert((at, &label.by)).then_some((at, score)).ok_or(repeated)
-            });
-            match found {
+            match self.find(label, &answers, joined.judge.as_ref()) {
                 Err(problem) => label.leave_out(&mut look, problem),
                 Ok((at, score)) => {
-                    let own = labelled.entry(at).or_insert_with(|| self.labelled(at, label));
-                    own.people.push(PersonsLabel { by: label.by.clone(), score });
+                    if let Some((earlier, _)) = last.insert((at, &label.by), (label, score)) {
+                        let repeated = LabelProblem::Repeated { answer: label.id.clone() };
+                        earlier.leave_out(&mut look, repeated);
+                    }
                 }
             }
+        }
+        let mut counted: Vec<_> = last.into_iter().collect();
+        // In the order of the file, whoever labelled.
+        counted.sort_by_key(|(_, (label, _))| label.place());
+        let mut labelled: BTreeMap<usize, LabelledAnswer> = BTreeMap::new();
+        for ((at, _), (label, score)) in counted {
+            let own = labelled.entry(at).or_insert_with(|| self.labelled(at, label));
+            own.people.push(PersonsLabel { by: label.by.clone(), score });
         }
         joined.labelled = labelled.into_values().collect();
         joined.problems = look.problems();
