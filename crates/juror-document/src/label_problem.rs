@@ -67,10 +67,7 @@ impl fmt::Display for LabelProblem {
                 )
             }
             LabelProblem::Repeated { answer } => {
-                write!(
-                    f,
-                    "the answer to `{answer}` has a later label of this person, which counts"
-                )
+                write!(f, "the answer to `{answer}` has a later label of this person, which counts")
             }
             LabelProblem::OtherMetric { metric } => {
                 write!(f, "the label is about `{metric}`, and is left out")

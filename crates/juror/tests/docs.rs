@@ -3,6 +3,7 @@
 //!
 //! `JUROR_BLESS=1 cargo test -p juror --test docs` writes them anew.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,25 +37,33 @@ times under `timing`. Under `juror` a result file adds up tokens and costs: `age
 `final_answer_rate`. [judging-agents.md](judging-agents.md) says how each is found.
 ";
 
-/// Crates that are locked in several versions because crates of others ask for them: `ring` has
-/// `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom` 0.3 and its `r-efi` 5;
-/// the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build, has `bitflags` 1;
-/// `quick-junit`, in tests, has an older `quick-xml`.
-const SEVERAL_VERSIONS: [&str; 6] =
-    ["bitflags", "getrandom", "quick-xml", "r-efi", "syn", "windows-sys"];
+/// Crates that the program and the Python module have in several versions, because crates of others
+/// ask for them: `ring` has `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom`
+/// 0.3 and its `r-efi` 5; the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build,
+/// has `bitflags` 1.
+const SEVERAL_VERSIONS: [&str; 5] = ["bitflags", "getrandom", "r-efi", "syn", "windows-sys"];
 
+/// What only tests need, such as the driver of a browser, may bring versions of its own.
 #[test]
-fn no_crate_is_locked_twice_where_that_is_ours_to_say() {
-    let lock = std::fs::read_to_string(project("Cargo.lock")).expect("a lock");
-    let names: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
-    let mut twice: Vec<&str> = names
-        .windows(2)
-        .filter(|two| two[0] == two[1])
-        .map(|two| two[0].trim_matches('"'))
-        .collect();
-    twice.dedup();
-    twice.retain(|name| !SEVERAL_VERSIONS.contains(name));
-    assert_eq!(twice, Vec::<&str>::new());
+fn no_crate_is_built_twice_where_that_is_ours_to_say() {
+    let told = Command::new(env!("CARGO"))
+        .args(["tree", "--duplicates", "--depth", "0", "--prefix", "none", "--offline"])
+        .args(["-e", "normal,build", "--target", "all", "-p", "juror", "-p", "juror-python"])
+        .current_dir(project("."))
+        .output()
+        .expect("cargo");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let told = String::from_utf8(told.stdout).expect("text");
+    // A crate of one version is listed, too, if it is built with several sets of features.
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in told.lines() {
+        let mut words = line.split(' ');
+        if let (Some(name), Some(version)) = (words.next(), words.next()) {
+            versions.entry(name).or_default().insert(version);
+        }
+    }
+    versions.retain(|name, own| own.len() > 1 && !SEVERAL_VERSIONS.contains(name));
+    assert_eq!(versions, BTreeMap::new());
 }
 
 #[test]
