@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::manifest::RunKind;
@@ -70,9 +71,23 @@ impl StoredRun {
     }
 }
 
-/// Reads a file of JSON; `None` if there is none.
+/// The parts of aggregates and statistics that figures are taken from. What they say about single
+/// templates is most of them, and is skipped.
+#[derive(Deserialize, Serialize)]
+struct Figures {
+    #[serde(default)]
+    micro: Value,
+    #[serde(default)]
+    summary: Value,
+    #[serde(default)]
+    juror: Value,
+}
+
+/// Reads these parts of a file of JSON; `None` if there is none.
 fn read(path: Option<PathBuf>) -> Option<Value> {
-    serde_json::from_slice(&juror_files::read_plain(&path?).ok()?).ok()
+    let text = juror_files::read_plain(&path?).ok()?;
+    let figures: Figures = serde_json::from_slice(&text).ok()?;
+    serde_json::to_value(figures).ok()
 }
 
 /// Returns a mean over all rows from `statistics.json`.
