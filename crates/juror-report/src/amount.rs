@@ -53,13 +53,18 @@ impl Amounts {
 
     /// The interval of a mean, such as `0.604 … 0.744`, within the limits of the metric.
     pub(crate) fn range(self, interval: Interval) -> String {
-        let Interval { low, high } = match self.unit {
+        let Interval { low, high } = self.within(interval);
+        format!("{} … {}{}", self.number(low), self.number(high), self.ending())
+    }
+
+    /// The part of an interval that is within the limits of the metric.
+    pub(crate) fn within(self, interval: Interval) -> Interval {
+        match self.unit {
             Some(Unit::Fraction) => interval.clipped(0.0, 1.0),
             Some(Unit::Cosine) => interval.clipped(-1.0, 1.0),
             Some(_) => interval.clipped(0.0, f64::MAX),
             None => interval,
-        };
-        format!("{} … {}{}", self.number(low), self.number(high), self.ending())
+        }
     }
 
     /// The size of a change, such as `3.7 %`.

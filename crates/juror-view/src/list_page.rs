@@ -11,6 +11,7 @@ use crate::reply::{self, Reply};
 use crate::run_list::{ListedRun, fingerprint};
 use crate::run_summary::{Mean, RunSummary};
 use crate::viewer::Viewer;
+use crate::words::visible_lines;
 
 /// The metrics that have a column if some run has them: those that say whether answers are right.
 pub(crate) const COLUMNS: [&str; 5] =
@@ -72,7 +73,7 @@ impl Viewer {
         let columns: Vec<&'static str> = COLUMNS.into_iter().filter(has).collect();
         let unreadable = runs
             .iter()
-            .filter_map(|run| Some((visible(&run.id), visible(run.known.as_ref().err()?))));
+            .filter_map(|run| Some((visible(&run.id), visible_lines(run.known.as_ref().err()?))));
         let means: Vec<RunMean> = known()
             .flat_map(|(_, own)| columns.iter().filter_map(|name| run_mean(name, own)))
             .collect();

@@ -44,7 +44,8 @@ impl RunList {
         for (id, folder) in folders {
             let stamp = Stamp::of(&folder, &FILES);
             if let Some((_, run)) = cached.get(&folder).filter(|(known, _)| *known == stamp) {
-                runs.push(run.clone());
+                // The id of the root depends on the names below it.
+                runs.push(ListedRun { id, ..run.clone() });
                 continue;
             }
             let known = match RunSummary::read(&folder) {

@@ -1,5 +1,7 @@
 //! A metric over runs in time, with the interval of each mean.
 
+use juror_score::statistics::Interval;
+
 use super::scale::Scale;
 use super::{Anchor, Drawing};
 use crate::amount::Amounts;
@@ -34,9 +36,11 @@ pub fn history_chart(metric: &str, points: &[HistoryPoint], label: &str) -> Stri
     let amounts = Amounts::of_metric(metric);
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (foot, right) = (HEIGHT - FOOT, WIDTH - RIGHT);
+    let within = |[low, high]: [f64; 2]| <[f64; 2]>::from(amounts.within(Interval { low, high }));
+    let ends = |point: &HistoryPoint| point.interval.map(within);
     let values = points
         .iter()
-        .flat_map(|point| [point.mean].into_iter().chain(point.interval.into_iter().flatten()));
+        .flat_map(|point| [point.mean].into_iter().chain(ends(point).into_iter().flatten()));
     let up = Scale::of(values, (foot, TOP));
     // Half a step at both ends, so that a single run stands in the middle.
     let step = (right - LEFT) / points.len().max(1) as f64;
@@ -58,7 +62,7 @@ pub fn history_chart(metric: &str, points: &[HistoryPoint], label: &str) -> Stri
     let every = points.len().div_ceil(MOST_TIMES).max(1);
     for (at, point) in points.iter().enumerate() {
         let x = across(at);
-        if let Some(ends) = point.interval {
+        if let Some(ends) = ends(point) {
             let [low, high] = ends.map(|end| up.at(end));
             drawing.line("interval", (x, low), (x, high));
             drawing.line("interval", (x - CAP, low), (x + CAP, low));
@@ -89,6 +93,12 @@ mod tests {
         assert_eq!((count("line"), count("break"), count("mark")), (2, 1, 4));
         assert_eq!(count("interval"), 12, "an interval has a line and two ends");
         assert!(svg.contains("aria-label=\"&lt;steps&gt;\"") && svg.contains(">0.6"), "{svg}");
+    }
+
+    #[test]
+    fn intervals_end_where_the_metric_does() {
+        let svg = history_chart("steps_score", &[point(0.95, false), point(0.5, true)], "x");
+        assert!(svg.contains(">1.000<") && !svg.contains(">1.1"), "{svg}");
     }
 
     #[test]

@@ -7,6 +7,8 @@ const CELL: f64 = 30.0;
 const HEIGHT: f64 = 46.0;
 /// How many cells stand in a row at most; older runs are left out of the drawing.
 const MOST: usize = 40;
+/// For how many cells there is room at least.
+const FEWEST: usize = 24;
 
 /// What came of a question in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +24,8 @@ pub enum StripCell {
 /// Draws what came of a question, oldest run first; `label` says what it shows.
 pub fn question_strip(cells: &[StripCell], label: &str) -> String {
     let shown = &cells[cells.len().saturating_sub(MOST)..];
-    let mut drawing = Drawing::new(CELL * shown.len().max(1) as f64, HEIGHT);
+    // A few cells do not fill the page.
+    let mut drawing = Drawing::new(CELL * shown.len().max(FEWEST) as f64, HEIGHT);
     for (at, cell) in shown.iter().enumerate() {
         let x = at as f64 * CELL;
         // The text beside the colour says the same for people who do not tell colours apart.
