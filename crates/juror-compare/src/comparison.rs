@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashSet;
 use indexmap::IndexSet;
 use juror_score::statistics::{benjamini_hochberg, holm};
 use juror_score::{Ordered, ScoreTable, metric};
@@ -29,6 +30,26 @@ pub struct ComparedRun<'r> {
     pub facts: &'r RunFacts,
     /// Its numbers.
     pub scores: &'r ScoreTable,
+}
+
+impl ComparedRun<'_> {
+    /// The questions that the run was to answer, by its own word, and that are not among its rows:
+    /// it was cut off, or its results were.
+    fn unseen_questions(&self) -> Vec<QuestionName> {
+        let seen: HashSet<&str> = self.scores.items().iter().map(|item| &*item.id).collect();
+        let groups = self.scores.items().iter().map(|item| (self.scores.group_of(item), &*item.id));
+        let in_groups: HashSet<(&str, &str)> = groups.collect();
+        let is_unseen = |(group, id): &&(String, String)| match group.as_str() {
+            "" => !seen.contains(id.as_str()),
+            group => !in_groups.contains(&(group, id.as_str())),
+        };
+        let unseen = self.facts.questions.keys().filter(is_unseen);
+        let mut names: Vec<QuestionName> = unseen
+            .map(|(group, id)| QuestionName { group: group.clone(), id: id.clone() })
+            .collect();
+        names.sort_by(|one, other| (&one.group, &one.id).cmp(&(&other.group, &other.id)));
+        names
+    }
 }
 
 /// What to compare, and what to put up with.
@@ -290,14 +311,19 @@ impl Pair<'_> {
         Ok(compared)
     }
 
-    /// Checks the gates. Questions that the baseline has and the candidate lacks count as errors,
-    /// unless the user wants what they have in common alone.
+    /// Checks the gates. Questions that the candidate was to answer and lacks count as errors, and so
+    /// do those that the baseline has, unless the user wants what they have in common alone.
     fn check_gates(&self, joined: &Joined, compared: &mut CandidateComparison) {
         let CompareOptions { confidence, allow_mismatch, gates, .. } = self.options;
         let statistics = Statistics::of(self.b.scores, *confidence);
-        let missing = if *allow_mismatch { &[][..] } else { &joined.only_in_a };
+        let mut missing = self.b.unseen_questions();
+        if !*allow_mismatch {
+            let is_new = |name: &&QuestionName| !missing.iter().any(|own| own.id == name.id);
+            let more: Vec<QuestionName> = joined.only_in_a.iter().filter(is_new).cloned().collect();
+            missing.extend(more);
+        }
         let scores = self.a.scores;
-        let run = GatedRun::new(&statistics, self.b.scores).without(missing).against(Baseline {
+        let run = GatedRun::new(&statistics, self.b.scores).without(&missing).against(Baseline {
             scores,
             joined,
             in_common_alone: *allow_mismatch,

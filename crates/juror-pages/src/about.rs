@@ -38,8 +38,8 @@ fn of_manifest(run: &Manifest, kind: Kind, mut tell: impl FnMut(&str, Option<Str
             tell("agent", text("/agent"));
             tell("model", run.identity.get("model").and_then(short));
             tell("method", text("/method"));
-            let judge = run.judge.as_ref().and_then(|judge| judge.get("model").or(Some(judge)));
-            tell("judged by", judge.and_then(short));
+            let judge = |key: &str| run.judge.as_ref()?.get(key).and_then(short);
+            tell("judged by", judge("model").or_else(|| judge("method")));
         }
     }
     tell("began", Some(run.began.clone()));

@@ -89,10 +89,13 @@ impl GatedRun<'_> {
     fn n_missing(&self, metric: &str, group: Option<&str>) -> usize {
         let is_meant = |name: &&QuestionName| group.is_none_or(|group| name.group == group);
         let missing = self.missing.iter().filter(is_meant);
-        match self.baseline.and_then(|baseline| baseline.applicable(metric)) {
-            None => missing.count(),
-            Some(applicable) => missing.filter(|name| applicable.contains(*name)).count(),
-        }
+        let Some(baseline) = self.baseline else { return missing.count() };
+        let Some(applicable) = baseline.applicable(metric) else { return missing.count() };
+        // What neither run has may well have been asked about.
+        let known: HashSet<&str> = baseline.scores.items().iter().map(|item| &*item.id).collect();
+        let counts =
+            |name: &&QuestionName| applicable.contains(*name) || !known.contains(name.id.as_str());
+        missing.filter(counts).count()
     }
 
     fn failed(&self) -> String {

@@ -128,6 +128,24 @@ fn questions_that_the_candidate_lacks_are_no_survivors_either() {
 }
 
 #[test]
+fn questions_that_both_runs_lack_are_no_survivors_either() {
+    let few = table(&[("t", "1", Some(1.0)), ("t", "2", Some(1.0))]);
+    let mut told = facts("a");
+    told.questions =
+        (0..10).map(|id| ((String::new(), id.to_string()), format!("hash {id}"))).collect();
+    for condition in [
+        may_fall(0.5).gates.gates[0].condition.clone(),
+        Gate::on_mean("steps_score", LevelLimit::Min(0.9)).condition,
+        Condition::Errors { most: Limit::Count(7) },
+    ] {
+        let side = ComparedRun { facts: &told, scores: &few };
+        let comparison = compare(side, &[side], &gated(condition)).expect("runs");
+        let gate = &comparison.candidates[0].gates[0];
+        assert_eq!(gate.verdict, GateVerdict::Block, "{}", gate.why);
+    }
+}
+
+#[test]
 fn a_gate_on_questions_passes_only_if_both_runs_have_them() {
     let before = table(&[("t", "1", Some(1.0)), ("t", "2", Some(1.0))]);
     let after = table(&[("t", "1", Some(1.0)), ("t", "3", Some(1.0))]);

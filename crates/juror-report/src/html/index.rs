@@ -20,7 +20,7 @@ pub(crate) mod flag {
     pub(crate) const UNSURE: u8 = 4;
     /// A text imitates a verdict.
     pub(crate) const IMITATES: u8 = 8;
-    /// Answers to it differ in score.
+    /// Some answers to it are right, and others are not.
     pub(crate) const SOMETIMES: u8 = 16;
     /// The page does not have all of it.
     pub(crate) const SHORTENED: u8 = 32;
@@ -162,9 +162,9 @@ impl<'p> IndexParts<'p> {
             for (run, page_run) in self.source.runs.iter().enumerate() {
                 let by_item = scores_by_item(page_run.scores, name);
                 for (row, flags) in self.rows.iter().zip(&mut flags) {
-                    let mut own = row.answers[run].iter().map(|at| by_item[*at]);
-                    let first = own.next();
-                    if own.any(|score| Some(score) != first) {
+                    let is_right = |at: &usize| by_item[*at].is_some_and(|score| score >= 1.0);
+                    let n_right = row.answers[run].iter().filter(|at| is_right(at)).count();
+                    if n_right > 0 && n_right < row.answers[run].len() {
                         *flags |= flag::SOMETIMES;
                     }
                 }

@@ -218,6 +218,11 @@ fn check_outputs<'n>(
         let place = place(name);
         let is = |known: &PathBuf| Some(known) == place.as_ref();
         anyhow::ensure!(!inputs.iter().any(is), "{name}: the output is also an input");
+        let folder = place.as_deref().and_then(Path::parent);
+        anyhow::ensure!(
+            !inputs.iter().any(|input| input.is_dir() && Some(input.as_path()) == folder),
+            "{name}: the output is in the folder of an input, and could replace a part of it"
+        );
         anyhow::ensure!(!taken.iter().any(is), "{name}: two outputs go to the same file");
         taken.extend(place);
     }
