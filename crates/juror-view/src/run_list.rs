@@ -2,13 +2,21 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use juror_runs::{RunFile, RunReadError, is_locked, short_hash};
 
 use crate::run_summary::{FILES, RunSummary};
 use crate::stamp::Stamp;
+
+/// What is known of a run, or why it cannot be read.
+type Known = Result<Arc<RunSummary>, Arc<str>>;
+
+/// The same of a folder; `None` if it holds no run.
+type Read = Option<Known>;
 
 /// A run that was found.
 #[derive(Clone, Debug)]
@@ -17,13 +25,13 @@ pub(crate) struct ListedRun {
     pub(crate) id: String,
     pub(crate) folder: PathBuf,
     /// What is known of it, or why it cannot be read.
-    pub(crate) known: Result<Arc<RunSummary>, Arc<str>>,
+    pub(crate) known: Known,
 }
 
 /// The runs of a folder.
 pub(crate) struct RunList {
     root: PathBuf,
-    cached: Mutex<HashMap<PathBuf, (Stamp, ListedRun)>>,
+    cached: Mutex<HashMap<PathBuf, (Stamp, Read)>>,
 }
 
 impl RunList {
@@ -40,23 +48,25 @@ impl RunList {
         let folders = folders(&self.root)?;
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         cached.retain(|folder, _| folders.iter().any(|(_, own)| own == folder));
-        let mut runs: Vec<ListedRun> = Vec::new();
-        for (id, folder) in folders {
-            let stamp = Stamp::of(&folder, &FILES);
-            if let Some((_, run)) = cached.get(&folder).filter(|(known, _)| *known == stamp) {
-                // The id of the root depends on the names below it.
-                runs.push(ListedRun { id, ..run.clone() });
-                continue;
-            }
-            let known = match RunSummary::read(&folder) {
-                Ok(summary) => Ok(Arc::new(summary)),
-                Err(RunReadError::NoRun { .. }) => continue,
-                Err(error) => Err(error.to_string().into()),
-            };
-            let run = ListedRun { id, folder: folder.clone(), known };
-            cached.insert(folder, (stamp, run.clone()));
-            runs.push(run);
+        let stamped: Vec<(String, PathBuf, Stamp)> = folders
+            .into_iter()
+            .map(|(id, folder)| {
+                let stamp = Stamp::of(&folder, &FILES);
+                (id, folder, stamp)
+            })
+            .collect();
+        let is_new = |(_, folder, stamp): &&(String, PathBuf, Stamp)| {
+            cached.get(folder).is_none_or(|(known, _)| known != stamp)
+        };
+        let new: Vec<_> = stamped.iter().filter(is_new).collect();
+        for (folder, stamp, read) in read_all(&new) {
+            cached.insert(folder, (stamp, read));
         }
+        let known = |(id, folder, _): (String, PathBuf, Stamp)| {
+            let known = cached.get(&folder)?.1.clone()?;
+            Some(ListedRun { id, folder, known })
+        };
+        let mut runs: Vec<ListedRun> = stamped.into_iter().filter_map(known).collect();
         runs.sort_by(|a, b| newest_first(a).cmp(&newest_first(b)).reverse());
         Ok(runs)
     }
@@ -64,6 +74,32 @@ impl RunList {
     /// Finds a run by its id.
     pub(crate) fn find(&self, id: &str) -> Option<ListedRun> {
         self.read().ok()?.into_iter().find(|run| run.id == id)
+    }
+}
+
+/// Reads folders on all cores.
+fn read_all(folders: &[&(String, PathBuf, Stamp)]) -> Vec<(PathBuf, Stamp, Read)> {
+    let n_threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let part = folders.len().div_ceil(n_threads).max(1);
+    let read = |(_, folder, stamp): &&(String, PathBuf, Stamp)| {
+        (folder.clone(), stamp.clone(), read_folder(folder))
+    };
+    let read_part = |part: &[&(String, PathBuf, Stamp)]| part.iter().map(read).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let parts = folders.chunks(part).map(|part| scope.spawn(move || read_part(part)));
+        let parts: Vec<thread::ScopedJoinHandle<'_, _>> = parts.collect();
+        let join = |part: thread::ScopedJoinHandle<'_, _>| {
+            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        parts.into_iter().flat_map(join).collect()
+    })
+}
+
+fn read_folder(folder: &Path) -> Read {
+    match RunSummary::read(folder) {
+        Ok(summary) => Some(Ok(Arc::new(summary))),
+        Err(RunReadError::NoRun { .. }) => None,
+        Err(error) => Some(Err(error.to_string().into())),
     }
 }
 
