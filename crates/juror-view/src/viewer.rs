@@ -1,5 +1,6 @@
 //! The viewer: what it is made from, and what it remembers.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -62,5 +63,11 @@ impl Viewer {
             judged: JudgedRuns::default(),
             stopping: watch::Sender::new(false),
         })
+    }
+
+    /// Reads what the list needs of all runs, so that nobody waits for it later, and returns how many
+    /// there are. A folder without runs is fine, since runs may come; no folder is not.
+    pub fn read_runs(&self) -> io::Result<usize> {
+        Ok(self.runs.read()?.len())
     }
 }

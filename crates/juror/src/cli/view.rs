@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use juror_files::reason;
 use juror_models::Secret;
-use juror_runs::stored_runs;
 use juror_view::{Viewer, ViewerSetup};
 use tokio::net::TcpListener;
 
@@ -83,7 +82,6 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
     );
     let settings = args.rules.settings()?;
     let root = args.folder.as_ref().map_or_else(|| root_of(&settings), Into::into);
-    let n_runs = count_runs(&root)?;
     let viewer = Viewer::new(ViewerSetup {
         root: root.clone(),
         plan: settings.plan(),
@@ -92,6 +90,13 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
         labels: args.labels.clone(),
         name: args.name.clone().filter(|name| !name.trim().is_empty()),
     });
+    let n_runs = viewer.read_runs().map_err(|error| {
+        anyhow::anyhow!(
+            "{}: {}\n  hint: name the folder of runs, or keep a run with juror eval --run FOLDER",
+            root.display(),
+            reason(&error)
+        )
+    })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
     runtime.block_on(async {
@@ -114,18 +119,6 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
         }
         Ok(Exit::Done)
     })
-}
-
-/// Counts the runs. A folder without any is fine, since runs may come; no folder is not.
-fn count_runs(root: &Path) -> anyhow::Result<usize> {
-    let runs = stored_runs(root).map_err(|error| {
-        anyhow::anyhow!(
-            "{}: {}\n  hint: name the folder of runs, or keep a run with juror eval --run FOLDER",
-            root.display(),
-            reason(&error)
-        )
-    })?;
-    Ok(runs.len())
 }
 
 fn say_what_is_shown(root: &Path, n_runs: usize, address: SocketAddr, has_token: bool) {
