@@ -5,7 +5,8 @@ use indexmap::IndexSet;
 use juror_score::{Coverage, Ordered, ScoreColumn, ScoreTable};
 
 use crate::join::{Joined, PairedScores};
-use crate::metric_comparison::{Columns, Measured, MetricComparison, count};
+use crate::metric_comparison::{Columns, Measured, MetricComparison, sum};
+use crate::question_numbers::QuestionNumbers;
 
 /// Which template or set each joined question belongs to.
 pub(crate) struct Groups {
@@ -48,14 +49,20 @@ impl Groups {
         groups
     }
 
-    /// How many rows of each group have a number in a run.
-    fn coverage(&self, (table, column): (&ScoreTable, &ScoreColumn)) -> Vec<Coverage> {
+    /// How many answers of each group have a number in a run.
+    fn coverage(
+        &self,
+        (table, column): (&ScoreTable, &ScoreColumn),
+        questions: &QuestionNumbers,
+    ) -> Vec<Coverage> {
         let places: Vec<Option<usize>> =
             table.groups().map(|name| self.names.get_index_of(name)).collect();
         let mut groups = vec![Coverage::default(); self.names.len()];
-        for (item, standing) in table.items().iter().zip(table.standings(column)) {
-            if let Some(at) = places[item.group as usize] {
-                count(&mut groups[at], standing);
+        for (own, first) in
+            questions.coverage(table, column).into_iter().zip(&questions.first_items)
+        {
+            if let Some(at) = places[table.items()[*first].group as usize] {
+                groups[at] = sum([groups[at], own]);
             }
         }
         groups
@@ -76,8 +83,9 @@ impl Columns<'_> {
         {
             part.scores = scores;
         }
-        for (side, run) in [self.a, self.b].into_iter().enumerate() {
-            for (part, coverage) in parts.iter_mut().zip(groups.coverage(run)) {
+        let sides = [(self.a, &joined.a), (self.b, &joined.b)];
+        for (side, (run, questions)) in sides.into_iter().enumerate() {
+            for (part, coverage) in parts.iter_mut().zip(groups.coverage(run, questions)) {
                 part.coverage[side] = coverage;
             }
         }

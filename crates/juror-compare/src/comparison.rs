@@ -15,6 +15,7 @@ use crate::gates::{Baseline, Gate, GateOutcome, GateVerdict, GatedRun, Gates, wo
 use crate::headline::{baseline_headline, headline_among};
 use crate::join::{Joined, QuestionName};
 use crate::metric_comparison::{Columns, MetricComparison};
+use crate::question_numbers::QuestionNumbers;
 use crate::run_facts::{Difference, RunFacts};
 use crate::statistics::{ByMetric, Kind, Statistics};
 
@@ -36,6 +37,9 @@ impl ComparedRun<'_> {
     /// The questions that the run was to answer, by its own word, and that are not among its rows:
     /// it was cut off, or its results were.
     fn unseen_questions(&self) -> Vec<QuestionName> {
+        if self.facts.questions.is_empty() {
+            return Vec::new();
+        }
         let seen: HashSet<&str> = self.scores.items().iter().map(|item| &*item.id).collect();
         let groups = self.scores.items().iter().map(|item| (self.scores.group_of(item), &*item.id));
         let in_groups: HashSet<(&str, &str)> = groups.collect();
@@ -49,6 +53,11 @@ impl ComparedRun<'_> {
             .collect();
         names.sort_by(|one, other| (&one.group, &one.id).cmp(&(&other.group, &other.id)));
         names
+    }
+
+    /// How many answers the run was to have, and has no row of.
+    fn n_missing(&self, numbers: &QuestionNumbers) -> usize {
+        numbers.n_missing() + self.unseen_questions().len() * numbers.n_owed
     }
 }
 
@@ -103,6 +112,14 @@ pub enum Incomparable {
     /// A run did not end.
     #[error("`{0}` is not finished")]
     Incomplete(String),
+    /// The results of a complete run are not those that it had.
+    #[error("`{run}` is damaged: {damage}")]
+    Damaged {
+        /// The run.
+        run: String,
+        /// What is wrong.
+        damage: String,
+    },
     /// They have no question in common.
     #[error("`{a}` and `{b}` have no question in common")]
     NothingInCommon {
@@ -159,8 +176,13 @@ pub struct CandidateComparison {
     /// Questions of the candidate alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only_in_candidate: Vec<QuestionName>,
+    /// How many answers each question was to have, in the baseline and in the candidate.
+    pub trials: [usize; 2],
     /// Answers that failed or are missing, in the baseline and in the candidate.
     pub errors: [usize; 2],
+    /// Those of them of which there is no result: questions that the run was to answer, and questions
+    /// with fewer answers than others.
+    pub missing: [usize; 2],
     /// Whether both were judged by the same judge, or by none, as far as that is known.
     pub same_judge: bool,
     /// The metrics that both have, in the order of the metric table.
@@ -178,7 +200,7 @@ pub struct CandidateComparison {
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
     pub left_out: ByMetric<String>,
-    /// Questions whose score fell or rose, by the headline metric and by those of gates on
+    /// Questions whose score got worse or better, by the headline metric and by those of gates on
     /// questions.
     pub flips: Vec<Flips>,
     /// How the gates came out.
@@ -267,11 +289,10 @@ impl Pair<'_> {
             let (a, b) = (self.a.facts.source.clone(), self.b.facts.source.clone());
             return Err(Incomparable::Differ { a, b, differences });
         }
-        let unfinished = [self.a, self.b].into_iter().find(|run| !run.facts.is_complete);
-        match unfinished.filter(|_| !self.options.allow_incomplete) {
-            Some(run) => Err(Incomparable::Incomplete(run.facts.source.clone())),
-            None => Ok(()),
+        if self.options.allow_incomplete {
+            return Ok(());
         }
+        [self.a, self.b].into_iter().try_for_each(|run| check_whole(run.facts))
     }
 
     fn compare(&self) -> Result<CandidateComparison, Incomparable> {
@@ -283,14 +304,17 @@ impl Pair<'_> {
             return Err(Incomparable::NothingInCommon { a, b });
         }
         let groups = Groups::of(&joined, a);
-        let n_errors =
+        let n_failed =
             |table: &ScoreTable| table.items().iter().filter(|item| item.is_error).count();
+        let missing = [self.a.n_missing(&joined.a), self.b.n_missing(&joined.b)];
         let mut compared = CandidateComparison {
             run: self.b.facts.clone(),
             questions: joined.len(),
             only_in_baseline: joined.only_in_a.clone(),
             only_in_candidate: joined.only_in_b.clone(),
-            errors: [n_errors(a), n_errors(b)],
+            trials: [joined.a.n_owed, joined.b.n_owed],
+            errors: [n_failed(a) + missing[0], n_failed(b) + missing[1]],
+            missing,
             same_judge: self.a.facts.has_judge_of(self.b.facts) != Some(false),
             metrics: ByMetric::default(),
             groups: groups.sizes(),
@@ -318,9 +342,9 @@ impl Pair<'_> {
         let statistics = Statistics::of(self.b.scores, *confidence);
         let mut missing = self.b.unseen_questions();
         if !*allow_mismatch {
-            let is_new = |name: &&QuestionName| !missing.iter().any(|own| own.id == name.id);
-            let more: Vec<QuestionName> = joined.only_in_a.iter().filter(is_new).cloned().collect();
-            missing.extend(more);
+            let known: HashSet<String> = missing.iter().map(|name| name.id.clone()).collect();
+            let is_new = |name: &&QuestionName| !known.contains(&name.id);
+            missing.extend(joined.only_in_a.iter().filter(is_new).cloned());
         }
         let scores = self.a.scores;
         let run = GatedRun::new(&statistics, self.b.scores).without(&missing).against(Baseline {
@@ -431,6 +455,16 @@ impl Pair<'_> {
             }
         }
         flips
+    }
+}
+
+/// Refuses a run that does not have all of its results.
+fn check_whole(run: &RunFacts) -> Result<(), Incomparable> {
+    let source = || run.source.clone();
+    match &run.damage {
+        _ if !run.is_complete => Err(Incomparable::Incomplete(source())),
+        Some(damage) => Err(Incomparable::Damaged { run: source(), damage: damage.clone() }),
+        None => Ok(()),
     }
 }
 

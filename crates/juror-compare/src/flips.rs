@@ -1,4 +1,4 @@
-//! Questions whose score fell or rose between two runs.
+//! Questions whose score got worse or better between two runs.
 
 use juror_score::{Better, ScoreTable, Unit};
 use schemars::JsonSchema;

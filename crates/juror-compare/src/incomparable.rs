@@ -17,6 +17,10 @@ impl Incomparable {
                 "finish the run with the command that began it, or compare what there is with ",
                 option_as("allow-incomplete", "allow_incomplete=True")
             ]),
+            Incomparable::Damaged { .. } => notice.hint(phrase![
+                "run the command that began it again, or compare what there is with ",
+                option_as("allow-incomplete", "allow_incomplete=True")
+            ]),
             Incomparable::NothingInCommon { .. } => notice.hint(
                 "questions are joined by `template_id` and `question_id`, queries by `test_set` and `query_id`",
             ),

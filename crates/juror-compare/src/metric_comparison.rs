@@ -1,7 +1,7 @@
 //! One metric of two runs, question by question.
 
 use juror_score::statistics::{self, Interval, Paired};
-use juror_score::{Better, Coverage, MetricInfo, ScoreColumn, ScoreTable, Standing, Unit};
+use juror_score::{Better, Coverage, MetricInfo, ScoreColumn, ScoreTable, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,7 +82,10 @@ impl Columns<'_> {
     pub(crate) fn compare(&self, joined: &Joined, confidence: f64) -> Option<MetricComparison> {
         let measured = Measured {
             scores: joined.scores(self.a.1, self.b.1),
-            coverage: [self.a, self.b].map(coverage),
+            coverage: [
+                sum(joined.a.coverage(self.a.0, self.a.1)),
+                sum(joined.b.coverage(self.b.0, self.b.1)),
+            ],
             changes_with_errors: self.changes_with_errors(joined).into_iter().flatten().collect(),
         };
         self.comparison(&measured, confidence)
@@ -141,7 +144,12 @@ impl Columns<'_> {
             return vec![None; joined.len()];
         }
         let both = joined.both(&scores_or(0.0, self.a), &scores_or(0.0, self.b));
-        both.into_iter().map(|(a, b)| Some(b? - a?)).collect()
+        let shares =
+            joined.pairs.iter().map(|pair| (joined.a.share_of(pair.a), joined.b.share_of(pair.b)));
+        let change = |((a, b), (there_a, there_b)): ((Option<f64>, Option<f64>), (f64, f64))| {
+            Some(b? * there_b - a? * there_a)
+        };
+        both.into_iter().zip(shares).map(change).collect()
     }
 }
 
@@ -150,7 +158,7 @@ impl Columns<'_> {
 pub(crate) struct Measured {
     /// The scores of the questions that both runs have a score for.
     pub(crate) scores: PairedScores,
-    /// How many rows of each run have a number.
+    /// How many answers of each run have a number.
     pub(crate) coverage: [Coverage; 2],
     /// How the questions to which the metric applies changed if errors count as 0.
     pub(crate) changes_with_errors: Vec<f64>,
@@ -163,16 +171,12 @@ impl Measured {
     }
 }
 
-fn coverage((table, column): (&ScoreTable, &ScoreColumn)) -> Coverage {
-    let mut coverage = Coverage::default();
-    table.standings(column).for_each(|standing| count(&mut coverage, standing));
-    coverage
-}
-
-/// Counts a row.
-pub(crate) fn count(coverage: &mut Coverage, standing: Standing) {
-    coverage.n_scored += usize::from(standing == Standing::Scored);
-    coverage.n_applicable += usize::from(standing != Standing::NotApplicable);
+/// Adds up what questions have.
+pub(crate) fn sum(questions: impl IntoIterator<Item = Coverage>) -> Coverage {
+    questions.into_iter().fold(Coverage::default(), |sum, own| Coverage {
+        n_scored: sum.n_scored + own.n_scored,
+        n_applicable: sum.n_applicable + own.n_applicable,
+    })
 }
 
 /// Whether a unit has no upper end, so that changes are best told in percent.

@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::{Caution, Estimate, Method};
+use crate::question_numbers::QuestionNumbers;
 
 /// What is known about a metric over some rows: counts, mean, spread and interval.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricStatistics {
-    /// The number of rows: questions, or attempts.
+    /// The number of answers or attempts, also of those that are missing.
     pub n: usize,
     /// Those with a number.
     pub n_scored: usize,
@@ -60,22 +61,48 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// Those of all rows. `clusters` are those of the rows.
-    pub(crate) fn of_all(table: &ScoreTable, column: &ScoreColumn, clusters: &[u32]) -> Numbers {
-        let mut all = vec![Numbers::default()];
-        Numbers::sort_into(&mut all, table, column, clusters, |_| 0);
-        all.pop().unwrap_or_default()
-    }
-
-    /// Those of each group.
-    pub(crate) fn by_group(
+    pub(crate) fn of_all(
         table: &ScoreTable,
         column: &ScoreColumn,
         clusters: &[u32],
+        questions: &QuestionNumbers,
+    ) -> Numbers {
+        let mut all = vec![Numbers::default()];
+        Numbers::sort_into(&mut all, table, column, clusters, |_| 0);
+        Numbers::add_missing(&mut all, table, column, questions, |_| 0);
+        all.pop().unwrap_or_default()
+    }
+
+    /// Those of each group, where every question is a cluster.
+    pub(crate) fn by_group(
+        table: &ScoreTable,
+        column: &ScoreColumn,
+        questions: &QuestionNumbers,
     ) -> Vec<Numbers> {
         let mut groups = vec![Numbers::default(); table.groups().len()];
         let group_of = |item: usize| table.items()[item].group as usize;
-        Numbers::sort_into(&mut groups, table, column, clusters, group_of);
+        Numbers::sort_into(&mut groups, table, column, &questions.of_items, group_of);
+        Numbers::add_missing(&mut groups, table, column, questions, group_of);
         groups
+    }
+
+    /// Counts answers that have no row as errors, where the metric applies to their question.
+    fn add_missing(
+        scopes: &mut [Numbers],
+        table: &ScoreTable,
+        column: &ScoreColumn,
+        questions: &QuestionNumbers,
+        scope_of: impl Fn(usize) -> usize,
+    ) {
+        if questions.n_missing() == 0 {
+            return;
+        }
+        for (question, own) in questions.coverage(table, column).into_iter().enumerate() {
+            if own.n_applicable > 0 {
+                let scope = &mut scopes[scope_of(questions.first_items[question])];
+                scope.n_error += questions.n_missing_of(question);
+            }
+        }
     }
 
     fn sort_into(

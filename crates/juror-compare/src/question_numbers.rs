@@ -1,7 +1,7 @@
 //! Which question each row of a table answers, and what its answers come to.
 
 use hashbrown::HashMap;
-use juror_score::{ScoreColumn, ScoreTable, Standing};
+use juror_score::{Coverage, ScoreColumn, ScoreTable, Standing};
 
 use crate::join::QuestionName;
 use crate::numbers::mean_of;
@@ -15,6 +15,10 @@ pub(crate) struct QuestionNumbers {
     /// The first row of each question.
     pub(crate) first_items: Vec<usize>,
     pub(crate) n_questions: usize,
+    /// How many rows each question has.
+    n_answers: Vec<usize>,
+    /// How many it should have: as many as were to be made, or as the question with most of them.
+    pub(crate) n_owed: usize,
 }
 
 impl QuestionNumbers {
@@ -36,7 +40,25 @@ impl QuestionNumbers {
             of_items.push(number);
         }
         let n_questions = first_items.len();
-        QuestionNumbers { of_items, first_items, n_questions }
+        let mut n_answers = vec![0; n_questions];
+        of_items.iter().for_each(|question| n_answers[*question as usize] += 1);
+        let n_owed = n_answers.iter().copied().max().unwrap_or(0).max(table.n_owed() as usize);
+        QuestionNumbers { of_items, first_items, n_questions, n_answers, n_owed }
+    }
+
+    /// How many answers to a question there are no rows of.
+    pub(crate) fn n_missing_of(&self, question: usize) -> usize {
+        self.n_owed - self.n_answers[question]
+    }
+
+    /// The share of the answers to a question that there are rows of.
+    pub(crate) fn share_of(&self, question: usize) -> f64 {
+        self.n_answers[question] as f64 / self.n_owed as f64
+    }
+
+    /// How many answers to all of the questions there are no rows of.
+    pub(crate) fn n_missing(&self) -> usize {
+        self.n_questions * self.n_owed - self.of_items.len()
     }
 
     pub(crate) fn name(&self, number: usize, table: &ScoreTable) -> QuestionName {
@@ -48,9 +70,9 @@ impl QuestionNumbers {
         (0..self.n_questions).map(|number| self.name(number, table)).collect()
     }
 
-    /// Whether some question has several answers.
+    /// Whether some question has several answers, or was to have them.
     pub(crate) fn has_trials(&self) -> bool {
-        self.n_questions < self.of_items.len()
+        self.n_owed > 1
     }
 
     /// The cluster of each row: its template, or its query.
@@ -103,16 +125,28 @@ impl QuestionNumbers {
         of_questions
     }
 
+    /// How many answers to each question have a number. Answers that are missing count, unless the
+    /// metric applies to none that there are.
+    pub(crate) fn coverage(&self, table: &ScoreTable, column: &ScoreColumn) -> Vec<Coverage> {
+        let mut counts = vec![Coverage::default(); self.n_questions];
+        for (item, standing) in table.standings(column).enumerate() {
+            let own = &mut counts[self.of_items[item] as usize];
+            own.n_scored += usize::from(standing == Standing::Scored);
+            own.n_applicable += usize::from(standing != Standing::NotApplicable);
+        }
+        for (question, own) in counts.iter_mut().enumerate().filter(|(_, own)| own.n_applicable > 0)
+        {
+            own.n_applicable += self.n_missing_of(question);
+        }
+        counts
+    }
+
     /// The share of each question's answers that have a number; `None` if the metric applies to none
     /// of them.
     pub(crate) fn shares(&self, table: &ScoreTable, column: &ScoreColumn) -> Vec<Option<f64>> {
-        let mut counts = vec![(0_usize, 0_usize); self.n_questions];
-        for (item, standing) in table.standings(column).enumerate() {
-            let (n_scored, n_applicable) = &mut counts[self.of_items[item] as usize];
-            *n_scored += usize::from(standing == Standing::Scored);
-            *n_applicable += usize::from(standing != Standing::NotApplicable);
-        }
-        let share = |(n_scored, n): (usize, usize)| (n > 0).then(|| n_scored as f64 / n as f64);
-        counts.into_iter().map(share).collect()
+        let share = |own: Coverage| {
+            (own.n_applicable > 0).then(|| own.n_scored as f64 / own.n_applicable as f64)
+        };
+        self.coverage(table, column).into_iter().map(share).collect()
     }
 }

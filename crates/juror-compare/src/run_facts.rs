@@ -24,6 +24,9 @@ pub struct RunFacts {
     pub kind: Kind,
     /// Whether it ran to its end.
     pub is_complete: bool,
+    /// What is wrong with its results, if they are not those that it had when it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<String>,
     /// The hash of the reference or of all queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
@@ -75,6 +78,7 @@ impl RunFacts {
             began: None,
             kind,
             is_complete: true,
+            damage: None,
             reference: None,
             rules: None,
             judge: None,

@@ -36,6 +36,9 @@ pub struct Statistics {
     pub answers: usize,
     /// Rows that ended in an error, or have no answer.
     pub errors: usize,
+    /// Answers of which there is no row: their questions have fewer than others, or than were to be
+    /// made.
+    pub missing: usize,
     /// Over all rows.
     #[schemars(with = "BTreeMap<String, MetricStatistics>")]
     pub micro: ByMetric<MetricStatistics>,
@@ -130,6 +133,7 @@ impl Statistics {
             questions: questions.n_questions,
             answers: table.items().len(),
             errors: table.items().iter().filter(|item| item.is_error).count(),
+            missing: questions.n_missing(),
             micro: ByMetric::default(),
             macro_means: ByMetric::default(),
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
@@ -138,11 +142,12 @@ impl Statistics {
             calibrated: ByMetric::default(),
         };
         for column in table.columns() {
-            let micro = Numbers::of_all(table, column, &clusters).statistics(column, confidence);
+            let micro = Numbers::of_all(table, column, &clusters, &questions);
+            let micro = micro.statistics(column, confidence);
             let Some(micro) = micro else { continue };
             all.micro.insert(column.name.to_string(), micro);
             let by_question = questions.means_by_group(table, column);
-            let groups = Numbers::by_group(table, column, &questions.of_items);
+            let groups = Numbers::by_group(table, column, &questions);
             all.add_groups(column, groups, &by_question);
             let trials = trial_statistics(table, column, &questions, confidence);
             all.trials.extend(trials.map(|trials| (column.name.to_string(), trials)));

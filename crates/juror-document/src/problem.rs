@@ -192,6 +192,15 @@ pub enum Problem {
         /// The number of further occurrences.
         n_more: usize,
     },
+    /// A score is outside the range of its metric.
+    OutOfRange {
+        /// The key of the score.
+        key: String,
+        /// The score.
+        value: String,
+        /// The range in words.
+        range: &'static str,
+    },
     /// A step has an unknown status.
     UnknownStatus {
         /// The status, as JSON without quotes.
@@ -277,6 +286,7 @@ impl Problem {
                 | Problem::NoNumber { .. }
                 | Problem::NoTrial { .. }
                 | Problem::UnknownStatus { .. }
+                | Problem::OutOfRange { .. }
                 | Problem::NumberAsText(_)
                 | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
@@ -360,6 +370,9 @@ impl fmt::Display for Problem {
                 write!(f, "`{key}` is {found}, and is left out of the statistics")?;
                 and_more(f, *n_more)
             }
+            Problem::OutOfRange { key, value, range } => {
+                write!(f, "`{key}` is {value}, outside {range}, and is left out of the statistics")
+            }
             Problem::UnknownStatus { word, n_more } => {
                 write!(f, "unknown status `{word}` of a step, which can match nothing")?;
                 and_more(f, *n_more)
@@ -433,6 +446,9 @@ impl Problem {
                 Some("check that responses and reference belong together".into())
             }
             Problem::UnknownKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Problem::OutOfRange { .. } => {
+                Some("it counts as an answer without a score; write shares, not percentages".into())
+            }
             Problem::UnknownStatus { .. } => {
                 Some("write `success` or `error`, or leave it out".into())
             }

@@ -10,10 +10,11 @@
 
 mod about;
 mod answers;
+mod damage;
 mod result_judge;
 mod run_pages;
 mod scored_run;
 
 pub use result_judge::{JudgeForm, judge_of_attempts};
 pub use run_pages::RunPages;
-pub use scored_run::{ScoredRun, UnreadableRun, explain_result};
+pub use scored_run::{ScoredRun, UnreadableRun, explain_result, judge_of_questions};

@@ -5,18 +5,20 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
-use juror_compare::{Flip, Kind, RunFacts};
+use juror_compare::{Calibration, Flip, Kind, RunFacts, Statistics};
 use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
-use juror_run::{Plan, ProfileNumber, Settings};
+use juror_run::{Calibrating, Plan, ProfileNumber, Settings};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
 use juror_score::read::{OwnMetrics, ResultCase, read_results};
+use juror_score::statistics::CONFIDENCE;
 use juror_score::{JudgedBy, Profile, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::damage::damage;
 use crate::result_judge::{JudgeForm, judge_of_attempts, judge_of_results};
 
 /// A run as comparison sees it: what identifies it, and its numbers.
@@ -29,6 +31,8 @@ pub struct ScoredRun {
     pub problems: Problems,
     /// What a run says about itself; `None` for a file of results.
     pub manifest: Option<Manifest>,
+    /// What is wrong with the files of a complete run.
+    pub damage: Option<String>,
     /// The results, for explanations.
     document: Document,
     profile: Profile,
@@ -67,7 +71,7 @@ impl ScoredRun {
             let document = load(name)?;
             let kind = kind_of(&document);
             let judged_by = match kind {
-                Kind::Eval => judge_of_results(results_in(&document)),
+                Kind::Eval => judge_of_questions(&document),
                 Kind::Bench => judge_of_attempts(&document),
             };
             let facts = RunFacts { judged_by, ..RunFacts::of_file(name, kind) };
@@ -87,11 +91,15 @@ impl ScoredRun {
         let document = load(&results.display().to_string())?;
         let mut facts = facts_of(name, &run.manifest);
         facts.judged_by = match facts.kind {
-            Kind::Eval => judge_of_results(results_in(&document)),
+            Kind::Eval => judge_of_questions(&document),
             Kind::Bench => described_judge(&run.manifest),
         };
-        let scored = ScoredRun::of_results(facts, document, own, metrics)?;
-        Ok(ScoredRun { manifest: Some(run.manifest), ..scored })
+        let mut scored = ScoredRun::of_results(facts, document, own, metrics)?;
+        let trials = run.manifest.trials().and_then(|trials| u32::try_from(trials).ok());
+        scored.scores.owe(trials.unwrap_or(1));
+        scored.facts.damage = damage(&run.manifest, &scored.scores);
+        let damage = scored.facts.damage.clone().or_else(|| run.damage());
+        Ok(ScoredRun { manifest: Some(run.manifest), damage, ..scored })
     }
 
     /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace.
@@ -103,8 +111,17 @@ impl ScoredRun {
     ) -> Result<ScoredRun, Problems> {
         plan.custom_metrics = metrics.add_from(plan.custom_metrics, &document);
         let (scores, problems) = read_scores(&document, facts.kind, &plan)?;
-        let manifest = None;
-        Ok(ScoredRun { facts, scores, problems, manifest, document, profile: plan.profile })
+        let (manifest, damage, profile) = (None, None, plan.profile);
+        Ok(ScoredRun { facts, scores, problems, manifest, damage, document, profile })
+    }
+
+    /// Computes its statistics, with the means that people would give where its judge was checked by
+    /// them.
+    pub fn statistics(&self, calibrations: &[Calibration]) -> Statistics {
+        let mut statistics = Statistics::of(&self.scores, CONFIDENCE);
+        let judge = self.facts.judged_by.as_ref();
+        Calibrating::by_judge(calibrations, judge).apply(&mut statistics, &self.scores);
+        statistics
     }
 
     /// The rules by which it was scored.
@@ -188,8 +205,15 @@ fn facts_of(source: &str, run: &Manifest) -> RunFacts {
         rules: run.rules().map(ToString::to_string),
         judge: run.judge().map(|judge| judge.to_string()),
         judged_by: None,
+        damage: None,
         questions: run.question_hashes().into_iter().map(question).collect(),
     }
+}
+
+/// Returns who judged all results of questions in a file; `None` if they do not say, or were judged by
+/// several.
+pub fn judge_of_questions(document: &Document) -> Option<JudgedBy> {
+    judge_of_results(results_in(document))
 }
 
 /// The texts of all results: lines, items of a list, or those of a result file.

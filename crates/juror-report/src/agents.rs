@@ -4,10 +4,10 @@ use juror_compare::{ByMetric, Caution, FEW_CLUSTERS, MetricStatistics, Statistic
 use juror_score::Unit;
 use juror_toolbench::result::Summary;
 
-use crate::questions_table::about_intervals;
+use crate::questions_table::{Shows, about_intervals, about_missing};
 use crate::shown_mean::{FEW, ShownMean};
 use crate::terminal::{Paint, Palette, layout, lines, shorten};
-use crate::trials::{TITLES, Trials};
+use crate::trials::trials_table;
 
 /// One line about a query that has ended.
 #[derive(Clone, Debug, Default)]
@@ -92,14 +92,6 @@ pub fn agents_table(
     format!("{}{notes}{}", layout(&rows, paint), trials_table(statistics, paint))
 }
 
-/// Renders how often queries with several attempts are solved; empty if there are none.
-fn trials_table(statistics: &Statistics, paint: Paint) -> String {
-    let Some(trials) = Trials::of(statistics) else { return String::new() };
-    let mut rows = vec![TITLES.map(str::to_owned).to_vec()];
-    rows.extend(trials.rows());
-    format!("\n{}\n{}", trials.sentence(trials.metric), layout(&rows, paint))
-}
-
 /// What to know about the intervals of all rows: what they allow for, what their marks mean, and why
 /// some means have none.
 fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<String> {
@@ -110,7 +102,8 @@ fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<S
         .rev()
         .flat_map(|set| metrics.clone().filter_map(|metric| set.statistics.get(metric)));
     let own: Vec<&MetricStatistics> = own.collect();
-    let mut notes = about_intervals(statistics, own.iter().copied());
+    let mut notes = about_intervals(statistics, own.iter().copied(), Shows::Halves);
+    notes.extend(about_missing(statistics));
     let has_mark = own.iter().any(|own| own.caution == Some(Caution::FewClusters));
     if has_mark && !notes.iter().any(|note| note.starts_with(FEW)) {
         notes.push(format!("{FEW} fewer than {FEW_CLUSTERS} queries are few for an interval"));
@@ -135,7 +128,7 @@ impl SetRow<'_> {
         match (self.statistics.get(metric), metric) {
             (Some(own), TIME) => ShownMean::of(own).text(Unit::Seconds),
             (Some(own), _) => ShownMean::of(own).text(Unit::Fraction),
-            (None, TIME) => format!("{otherwise:.2} s"),
+            (None, TIME) => ShownMean::new(otherwise, None, false).text(Unit::Seconds),
             (None, _) => format!("{otherwise:.3}"),
         }
     }

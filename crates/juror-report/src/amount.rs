@@ -98,6 +98,7 @@ impl Amounts {
     fn unsigned(self, value: f64) -> String {
         match self.unit {
             Some(Unit::Tokens | Unit::Count) if value >= FEW => thousands(value),
+            Some(Unit::Seconds) if value < 1.0 => format!("{value:.3}"),
             Some(Unit::Tokens | Unit::Count | Unit::Seconds) => format!("{value:.1}"),
             Some(Unit::Dollars) => format!("{value:.4}"),
             Some(Unit::Fraction | Unit::Cosine) | None => format!("{value:.3}"),
@@ -175,6 +176,7 @@ mod tests {
             ("total_tokens", 13_207.6, "13,208"),
             ("other_calls", 2.34, "2.3"),
             ("elapsed_sec", 6.64, "6.6 s"),
+            ("elapsed_sec", 0.0031, "0.003 s"),
             ("agent_usd", 0.01234, "0.0123"),
             ("taste", 3.0, "3.000"),
         ] {

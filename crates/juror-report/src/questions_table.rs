@@ -7,9 +7,10 @@ use juror_compare::{
 use juror_score::{Aggregates, KeyPart, Summary, question_metric, split_key};
 
 use crate::amount::confidence;
-use crate::comparison::group_noun;
+use crate::comparison::{about_interval, count, group_noun, noun};
 use crate::shown_mean::{FEW, ShownMean};
 use crate::terminal::{Paint, layout, lines, shorten, visible};
+use crate::trials::trials_table;
 
 /// How many templates are listed.
 const MOST_TEMPLATES: usize = 20;
@@ -39,7 +40,8 @@ pub(crate) fn questions_table(
     paint: Paint,
 ) -> String {
     let columns = columns(aggregates);
-    let mut rows = vec![header(&columns)];
+    let rows_are = rows_are(statistics);
+    let mut rows = vec![header(&columns, rows_are)];
     for (id, summary) in listed_templates(aggregates) {
         let own = statistics.groups.get(id);
         let cell = |metric: &str| {
@@ -54,13 +56,19 @@ pub(crate) fn questions_table(
         rows.push(vec![format!("… and {n_hidden} more templates")]);
     }
     let cell = |metric: &str| statistics.metric(metric).map(ShownMean::of);
-    rows.push(row("all questions", &aggregates.micro, cell, &columns));
+    rows.push(row(&format!("all {rows_are}"), &aggregates.micro, cell, &columns));
     if aggregates.per_template.len() > 1 {
         rows.push(macro_row(statistics, &columns));
     }
     let notes = notes(statistics, &columns);
     let notes = notes.iter().map(|note| paint.dim(note));
-    format!("{}{}{}", layout(&rows, paint), lines(notes), calibrated_lines(statistics))
+    let trials = trials_table(statistics, paint);
+    format!("{}{}{}{trials}", layout(&rows, paint), lines(notes), calibrated_lines(statistics))
+}
+
+/// What the rows of an evaluation are: questions, or answers if some questions have several.
+fn rows_are(statistics: &Statistics) -> &'static str {
+    if statistics.answers == statistics.questions { "questions" } else { "answers" }
 }
 
 /// Returns a line for every metric whose judge was checked by people: its mean without the judge's
@@ -96,8 +104,8 @@ fn listed_templates(aggregates: &Aggregates) -> Vec<(&String, &Summary)> {
     templates
 }
 
-fn header(columns: &[(&str, &str)]) -> Vec<String> {
-    let mut cells = vec!["template".to_owned(), "questions".into(), "errors".into()];
+fn header(columns: &[(&str, &str)], rows_are: &str) -> Vec<String> {
+    let mut cells = vec!["template".to_owned(), rows_are.to_owned(), "errors".into()];
     cells.extend(columns.iter().map(|(_, title)| (*title).to_owned()));
     cells
 }
@@ -108,8 +116,8 @@ fn row(
     cell: impl Fn(&str) -> Option<ShownMean>,
     columns: &[(&str, &str)],
 ) -> Vec<String> {
-    let n_questions = summary.n_errors + summary.n_successes;
-    let mut cells = vec![name.to_owned(), n_questions.to_string(), summary.n_errors.to_string()];
+    let n_rows = summary.n_errors + summary.n_successes;
+    let mut cells = vec![name.to_owned(), n_rows.to_string(), summary.n_errors.to_string()];
     cells.extend(columns.iter().map(|(metric, _)| shown(cell(metric), metric)));
     cells
 }
@@ -131,7 +139,7 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
         .iter()
         .filter_map(|(metric, title)| Some((*title, statistics.metric(metric)?)))
         .collect();
-    let mut notes = about_intervals(statistics, own.iter().map(|(_, own)| *own));
+    let mut notes = about_intervals(statistics, own.iter().map(|(_, own)| *own), Shows::Halves);
     let over_templates = columns.iter().filter_map(|(name, _)| statistics.macro_means.get(*name));
     let over_templates = over_templates.filter(|_| statistics.groups.len() > 1);
     notes.extend(about_few(statistics.kind, over_templates).filter(|note| !notes.contains(note)));
@@ -141,10 +149,26 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
         .map(|(title, own)| format!("{title} {} of {}", own.n_scored, own.n_scored + own.n_error))
         .collect();
     if !lacking.is_empty() {
-        notes.push(format!("questions with a score: {}", lacking.join(" · ")));
+        notes.push(format!("{} with a score: {}", rows_are(statistics), lacking.join(" · ")));
     }
+    notes.extend(about_missing(statistics));
     notes.extend(about_repeats(statistics, columns));
     notes
+}
+
+/// Says that questions have fewer answers than others, or than were to be made, if that is so.
+pub(crate) fn about_missing(statistics: &Statistics) -> Option<String> {
+    let Statistics { kind, missing, .. } = statistics;
+    let what = match kind {
+        Kind::Eval => "answer",
+        Kind::Bench => "attempt",
+    };
+    let told = match *missing {
+        0 => return None,
+        1 => format!("1 {what} is missing"),
+        n => format!("{} {what}s are missing", count(n)),
+    };
+    Some(format!("{told}: some {} have fewer than others", noun(*kind, 2)))
 }
 
 /// On how many answers the verdicts of a judge differ, if it was asked several times.
@@ -173,10 +197,18 @@ fn few(what: &str) -> String {
     format!("{FEW} {what} are few for an interval: look at each of them")
 }
 
+/// How a table shows intervals: by `±` and a mark if clusters are few, or by their ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shows {
+    Halves,
+    Ends,
+}
+
 /// Says what the intervals of means allow for, and why some means have none.
 pub(crate) fn about_intervals<'s>(
     statistics: &Statistics,
     own: impl IntoIterator<Item = &'s MetricStatistics>,
+    shows: Shows,
 ) -> Vec<String> {
     let noun = statistics.kind.cluster_noun();
     let (with, without): (Vec<_>, Vec<_>) = own.into_iter().partition(|own| own.interval.is_some());
@@ -185,12 +217,23 @@ pub(crate) fn about_intervals<'s>(
     if !with.is_empty() {
         let share = confidence(statistics.confidence);
         let by = n_clusters.map_or(String::new(), |n| format!(", allowing for {}", noun.count(n)));
-        notes.push(format!("± is half of the {share} interval of a mean{by}"));
+        notes.push(match shows {
+            Shows::Halves => format!("± is half of the {share} interval of a mean{by}"),
+            Shows::Ends => format!("intervals are those of {share}{by}"),
+        });
     }
-    notes.extend(n_clusters.filter(|n| *n < FEW_CLUSTERS).map(|n| few(&noun.count(n))));
+    let with_few = |n| match shows {
+        Shows::Halves => few(&noun.count(n)),
+        Shows::Ends => about_interval(Caution::FewClusters, Some(n), noun),
+    };
+    notes.extend(n_clusters.filter(|n| *n < FEW_CLUSTERS).map(with_few));
+    let no_interval = match shows {
+        Shows::Halves => "no ±",
+        Shows::Ends => "no interval",
+    };
     for own in without {
         let why = own.caution.map(|caution| caution.text(own.clusters.unwrap_or(0), noun));
-        let note = why.map(|why| format!("no ±: {why}"));
+        let note = why.map(|why| format!("{no_interval}: {why}"));
         notes.extend(note.filter(|note| !notes.contains(note)));
     }
     notes

@@ -37,7 +37,19 @@ impl ShownMean {
     pub(crate) fn text_of(&self, name: &str) -> String {
         match metric(name) {
             Some(info) => self.text(info.unit),
-            None => self.marked(&format!("{:.3}", self.mean), |half| format!("{half:.2}"), ""),
+            None => self.text_of_any_range(),
+        }
+    }
+
+    /// An interval that is not around the mean is shown by its ends: half of it would say that other
+    /// values are possible than it does.
+    fn text_of_any_range(&self) -> String {
+        let mean = format!("{:.3}", self.mean);
+        match self.interval {
+            Some(own) if !is_around(own, self.mean) => {
+                format!("{mean} ({:.2}…{:.2}){}", own.low, own.high, self.mark())
+            }
+            _ => self.marked(&mean, |half| format!("{half:.2}"), ""),
         }
     }
 
@@ -48,7 +60,7 @@ impl ShownMean {
             Unit::Tokens | Unit::Count => self.marked(&thousands(mean), thousands, ""),
             // A tenth of a second is too coarse for what takes less than one.
             Unit::Seconds if mean < 1.0 => {
-                self.marked(&format!("{mean:.2}"), |half| format!("{half:.2}"), " s")
+                self.marked(&format!("{mean:.3}"), |half| format!("{half:.3}"), " s")
             }
             Unit::Seconds => self.marked(&format!("{mean:.1}"), |half| format!("{half:.1}"), " s"),
             Unit::Dollars => self.marked(&format!("{mean:.4}"), |half| format!("{half:.4}"), ""),
@@ -71,6 +83,12 @@ impl ShownMean {
     }
 }
 
+/// Whether a value is in the middle of an interval, as far as tables show.
+fn is_around(interval: Interval, value: f64) -> bool {
+    let distance = f64::midpoint(interval.low, interval.high) - value;
+    distance.abs() < 0.005 * (1.0 + value.abs())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,7 +105,7 @@ mod tests {
         assert_eq!(text(Some(0.26), Unit::Seconds), "1234.6 ±0.3 s");
         assert_eq!(text(Some(0.5), Unit::Dollars), "1234.5678 ±0.5000");
         assert_eq!(shown(0.5, Some(0.125), true).text(Unit::Fraction), "0.500 ±0.12*");
-        assert_eq!(shown(0.052, Some(0.014), true).text(Unit::Seconds), "0.05 ±0.01* s");
+        assert_eq!(shown(0.052, Some(0.014), true).text(Unit::Seconds), "0.052 ±0.014* s");
         assert_eq!(shown(0.5, None, true).text(Unit::Fraction), "0.500");
     }
 
@@ -97,5 +115,7 @@ mod tests {
         assert_eq!(wide.text_of("steps_score"), "0.500 (0.00…1.00)*");
         assert_eq!(wide.text_of("taste"), "0.500 ±1.24*");
         assert_eq!(shown(4.0, Some(0.5), false).text_of("taste"), "4.000 ±0.50");
+        let one_sided = ShownMean::new(1.0, Some(Interval { low: 0.72, high: 1.0 }), false);
+        assert_eq!(one_sided.text_of("taste"), "1.000 (0.72…1.00)");
     }
 }

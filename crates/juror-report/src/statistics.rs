@@ -5,7 +5,7 @@ use juror_compare::{MetricStatistics, Statistics, headline};
 use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{count, group_noun, noun};
 use crate::html::Fragment;
-use crate::questions_table::{NAME_WIDTH, about_few, about_intervals};
+use crate::questions_table::{NAME_WIDTH, Shows, about_few, about_intervals, about_missing};
 use crate::shown_mean::ShownMean;
 use crate::terminal::{Paint, Palette, layout, lines, shorten};
 
@@ -51,9 +51,10 @@ impl Shown<'_> {
 
     /// What to know about the intervals of the metrics.
     fn notes(&self) -> Vec<String> {
-        let mut notes = about_intervals(self.0, self.0.micro.values());
+        let mut notes = about_intervals(self.0, self.0.micro.values(), Shows::Halves);
         let over_groups = self.0.macro_means.values().filter(|_| self.0.groups.len() > 1);
         notes.extend(about_few(self.0.kind, over_groups).filter(|note| !notes.contains(note)));
+        notes.extend(about_missing(self.0));
         notes
     }
 

@@ -4,9 +4,17 @@ use juror_compare::{ClusterNoun, PassRate, Statistics, TrialStatistics, headline
 
 use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{Quotes, about_interval, count, noun};
+use crate::terminal::{Paint, layout, lines};
 
 /// The titles of the table, one column per cell of its rows.
 pub(crate) const TITLES: [&str; 6] = ["k", "pass@k", "interval", "pass^k", "interval", "n"];
+
+/// Renders how often questions with several answers are solved; empty if there are none.
+pub(crate) fn trials_table(statistics: &Statistics, paint: Paint) -> String {
+    let Some(trials) = Trials::of(statistics) else { return String::new() };
+    let notes = lines(trials.notes().iter().map(|note| paint.dim(note)));
+    format!("\n{}\n{}{notes}", trials.sentence(trials.metric), layout(&trials.table(), paint))
+}
 
 /// How often questions are solved, by the headline metric.
 pub(crate) struct Trials<'s> {
@@ -29,6 +37,11 @@ impl<'s> Trials<'s> {
     pub(crate) fn sentence(&self, metric: &str) -> String {
         let (solved, n) = (percent(self.own.solved_sometimes), count(self.own.questions));
         format!("{solved} of {n} {} are solved sometimes, by {metric}", self.noun)
+    }
+
+    /// The titles, then a row for each k.
+    pub(crate) fn table(&self) -> Vec<Vec<String>> {
+        std::iter::once(TITLES.map(str::to_owned).to_vec()).chain(self.rows()).collect()
     }
 
     /// A row for each k.

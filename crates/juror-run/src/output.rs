@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use juror_files::{WholeFile, is_any_torn, reason};
 use juror_report::{Format, ReportFormat};
+use juror_runs::is_in_run;
 
 /// A file being written. It has a temporary name in the same folder until it is finished.
 #[derive(Debug)]
@@ -32,6 +33,11 @@ pub enum OutputError {
         /// The extensions that select one.
         endings: String,
     },
+    /// The file is in the folder of a run.
+    #[error(
+        "{0}: this is the folder of a run, and the file could replace a part of it\n  hint: write it elsewhere"
+    )]
+    InRun(String),
     /// The file cannot be created or written.
     #[error("{name}: cannot write: {}", reason(error))]
     Io {
@@ -51,7 +57,7 @@ impl OutputError {
                 let endings = format!("{endings}, {}", ReportFormat::ENDINGS);
                 OutputError::UnknownFormat { name, endings }
             }
-            OutputError::Io { .. } => self,
+            OutputError::InRun(_) | OutputError::Io { .. } => self,
         }
     }
 }
@@ -74,7 +80,7 @@ impl Output {
             name: name.to_owned(),
             endings: Format::ENDINGS.to_owned(),
         })?;
-        Output::begin_at(Path::new(name), format)
+        Output::begin_outside_runs(name, format)
     }
 
     /// Starts a file whose format does not depend on its name; `-` is standard output.
@@ -82,8 +88,16 @@ impl Output {
         if name == "-" {
             Output::create(name)
         } else {
-            Output::begin_at(Path::new(name), Format::Json)
+            Output::begin_outside_runs(name, Format::Json)
         }
+    }
+
+    /// Starts a file of the user, which must not replace a part of a run.
+    fn begin_outside_runs(name: &str, format: Format) -> Result<Output, OutputError> {
+        if is_in_run(Path::new(name)) {
+            return Err(OutputError::InRun(name.to_owned()));
+        }
+        Output::begin_at(Path::new(name), format)
     }
 
     /// Starts a file at a path, in a format.

@@ -63,8 +63,12 @@ impl StoredRun {
                 Some(HeadlineMean { metric, mean, ..HeadlineMean::default() })
             })
         };
+        // Aggregates count answers, of which a question may have several.
+        let n_questions = statistics.as_ref().and_then(|own| own["questions"].as_u64());
         Headline {
-            n: count(kind, &aggregates).or(Some(n_listed).filter(|n| *n > 0)),
+            n: n_questions
+                .or_else(|| count(kind, &aggregates))
+                .or(Some(n_listed).filter(|n| *n > 0)),
             means: metrics(kind).iter().filter_map(mean).collect(),
             usd: cost(kind, &aggregates),
         }
@@ -81,6 +85,8 @@ struct Figures {
     summary: Value,
     #[serde(default)]
     juror: Value,
+    #[serde(default)]
+    questions: Value,
 }
 
 /// Reads these parts of a file of JSON; `None` if there is none.

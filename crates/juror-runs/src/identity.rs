@@ -136,6 +136,12 @@ impl Manifest {
         hashes.filter_map(|(id, hash)| Some((id.as_str(), hash.as_str()?))).collect()
     }
 
+    /// Returns how many attempts a benchmark makes at each query; `None` for an evaluation.
+    pub fn trials(&self) -> Option<u64> {
+        let trials = self.identity.get("trials").and_then(Value::as_u64);
+        (self.kind == RunKind::Bench).then(|| trials.unwrap_or(1).max(1))
+    }
+
     /// Returns the rules of scoring and judging; `None` for a benchmark, or if the run does not say.
     pub fn rules(&self) -> Option<&Value> {
         // Earlier releases stored rules only with judges.
@@ -213,6 +219,7 @@ mod tests {
         assert_eq!(one.question_hashes(), BTreeMap::from([("G1/1", "a")]));
         assert_eq!(one.reference_hash(), run(json!({"G1/1": "a"})).reference_hash());
         assert_ne!(one.reference_hash(), run(json!({"G1/1": "b"})).reference_hash());
+        assert_eq!(one.trials(), Some(1));
         let judged = one.with_judge(json!({"model": "m"}));
         assert_eq!(judged.judge(), Some(json!({"model": "m"})));
     }

@@ -16,6 +16,7 @@
 
 mod address;
 mod canonical;
+mod damage;
 mod differences;
 mod find;
 mod fingerprint;
@@ -24,6 +25,7 @@ pub mod hidden;
 mod home;
 mod identity;
 mod manifest;
+mod protected;
 mod prune;
 mod read_error;
 mod run_file;
@@ -37,7 +39,8 @@ pub use fingerprint::{file_hash, fingerprint, short_hash};
 pub use headline::{Headline, HeadlineMean};
 pub use home::{DEFAULT_RUNS, Home, RunPlace};
 pub use identity::{BenchIdentity, EvalIdentity, InputIdentity, ReferenceIdentity, run_schema};
-pub use manifest::{Manifest, Resume, RunKind};
+pub use manifest::{Manifest, Resume, RunKind, WrittenResults};
+pub use protected::is_in_run;
 pub use prune::{Keep, Removal};
 pub use read_error::RunReadError;
 pub use run_file::RunFile;

@@ -68,7 +68,7 @@ pub struct Manifest {
     /// The format: `juror.run/1`.
     #[schemars(regex(pattern = r"^juror\.run/1$"))]
     format: String,
-    /// A short hash of the identity.
+    /// What tells the run from all others, also from those of the same identity.
     pub id: String,
     /// The name of what is judged or benchmarked.
     pub name: String,
@@ -81,6 +81,9 @@ pub struct Manifest {
     /// When the results were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
+    /// What the file of results held when the run was marked as complete. Earlier releases do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<WrittenResults>,
     /// The release of Juror.
     pub juror: String,
     /// The command line, without keys; empty if the run was not begun by a command.
@@ -98,6 +101,15 @@ pub struct Manifest {
     /// Everything that affects the outcome.
     #[schemars(schema_with = "identity_schema")]
     pub identity: Value,
+}
+
+/// What `results.jsonl` of a complete run holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WrittenResults {
+    /// How many results.
+    pub rows: u64,
+    /// The size of the file.
+    pub bytes: u64,
 }
 
 /// Why a file is not a manifest of this release.
@@ -123,14 +135,16 @@ pub struct Resume {
 impl Manifest {
     /// Creates the manifest of a run that begins now.
     pub fn new(kind: RunKind, name: &str, identity: Value) -> Manifest {
+        let began = now();
         Manifest {
             format: FORMAT.into(),
-            id: short_hash(&identity.to_string())[..8].to_owned(),
+            id: id_of(&identity, &began),
             name: name.to_owned(),
             kind,
             is_complete: false,
-            began: now(),
+            began,
             ended: None,
+            results: None,
             juror: env!("CARGO_PKG_VERSION").into(),
             command: Vec::new(),
             work_tree: None,
@@ -194,12 +208,21 @@ impl Manifest {
         file.finish()
     }
 
-    /// Marks the run as complete, and writes the manifest.
-    pub(crate) fn complete(&mut self, folder: &Path) -> io::Result<()> {
+    /// Marks the run as complete, of which so many results are written, and writes the manifest.
+    pub(crate) fn complete(&mut self, folder: &Path, n_results: usize) -> io::Result<()> {
+        let size = std::fs::metadata(RunFile::Results.path_in(folder)).map(|file| file.len());
+        let rows = u64::try_from(n_results).unwrap_or(u64::MAX);
+        self.results = size.ok().map(|bytes| WrittenResults { rows, bytes });
         self.is_complete = true;
         self.ended = Some(now());
         self.write(folder)
     }
+}
+
+/// Returns an id that no other run has. Runs of the same identity begin at different times, or in
+/// different processes.
+fn id_of(identity: &Value, began: &str) -> String {
+    short_hash(&format!("{identity} {began} {}", std::process::id()))[..8].to_owned()
 }
 
 /// Returns the path of the manifest in a folder.
@@ -218,14 +241,25 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn runs_of_the_same_identity_have_ids_of_their_own() {
+        let run = || Manifest::new(RunKind::Eval, "x", json!({"of": "x"}));
+        let (one, mut other) = (run(), run());
+        other.began.push('9');
+        assert_ne!(one.id, id_of(&other.identity, &other.began));
+        assert!(one.differences(&other).is_empty(), "an id is no part of the identity");
+    }
+
+    #[test]
     fn a_manifest_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(Manifest::read(folder.path()).expect("read").is_none());
         let mut run = Manifest::new(RunKind::Eval, "x", json!({})).with_settings(&json!(5));
         run.write(folder.path()).expect("written");
-        run.complete(folder.path()).expect("written");
+        std::fs::write(folder.path().join("results.jsonl"), "{}\n{}\n").expect("written");
+        run.complete(folder.path(), 2).expect("written");
         let read = Manifest::read(folder.path()).expect("read").expect("there").expect("ours");
         assert!(read.is_complete && read.ended.is_some());
+        assert_eq!(read.results, Some(WrittenResults { rows: 2, bytes: 6 }));
         assert_eq!((read.settings, read.work_tree), (Some(json!(5)), None));
         let write = |text: &str| std::fs::write(path_in(folder.path()), text).expect("written");
         write(r#"{"agent": "x"}"#);

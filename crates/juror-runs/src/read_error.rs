@@ -44,6 +44,13 @@ pub enum RunReadError {
         /// The folder.
         folder: PathBuf,
     },
+    /// The run had this file when it ended.
+    Lost {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        file: RunFile,
+    },
     /// An earlier release stored the run, without this file.
     Lacks {
         /// The folder.
@@ -80,6 +87,9 @@ impl RunReadError {
             RunReadError::Unfinished { folder } => {
                 format!("{}: this run is not finished: it has no results", folder.display())
             }
+            RunReadError::Lost { folder, file } => {
+                format!("{}: this run is damaged: {} is missing", folder.display(), file.name())
+            }
             RunReadError::Lacks { folder, file, .. } => {
                 let (folder, file) = (folder.display(), file.name());
                 format!("{folder}: an earlier release stored this run, without {file}")
@@ -97,6 +107,9 @@ impl RunReadError {
             RunReadError::Damaged { .. } => "the file was left as it is".into(),
             RunReadError::Unfinished { .. } => {
                 "run the command that began it again, which goes on with it".into()
+            }
+            RunReadError::Lost { .. } => {
+                "bring the file back, or run the command that began the run again, with --fresh".into()
             }
             RunReadError::Lacks { kind: RunKind::Eval, .. } => {
                 "evaluate the same files again into a new folder; replies of models are cached".into()

@@ -70,6 +70,9 @@ impl StoredRun {
             None if !self.manifest.is_complete => {
                 Err(RunReadError::Unfinished { folder: folder() })
             }
+            None if self.manifest.results.is_some() => {
+                Err(RunReadError::Lost { folder: folder(), file })
+            }
             None => Err(RunReadError::Lacks { folder: folder(), kind: self.manifest.kind, file }),
         }
     }
@@ -77,10 +80,10 @@ impl StoredRun {
     /// Lists what the run lacks because an earlier release stored it.
     pub fn lacks(&self) -> Vec<&'static str> {
         let is_eval = self.manifest.kind == RunKind::Eval;
-        let is_complete = self.manifest.is_complete;
+        let is_earlier = self.manifest.is_complete && self.manifest.results.is_none();
         let lacking = [
-            (is_complete && self.results_path().is_none(), "results.jsonl"),
-            (is_complete && self.aggregates_path().is_none(), "aggregates.json"),
+            (is_earlier && self.results_path().is_none(), "results.jsonl"),
+            (is_earlier && self.aggregates_path().is_none(), "aggregates.json"),
             (is_eval && self.manifest.question_hashes().is_empty(), "hashes of questions"),
             (is_eval && self.manifest.rules().is_none(), "rules"),
         ];
@@ -190,7 +193,7 @@ mod tests {
         };
         assert!(needed().expect_err("unfinished").contains("this run is not finished"));
         let mut run = StoredRun::open(&folder).expect("a run").manifest;
-        run.complete(&folder).expect("written");
+        run.complete(&folder, 0).expect("written");
         let told = needed().expect_err("old");
         assert!(told.contains("an earlier release stored this run, without results.jsonl"));
         assert!(told.contains("hint: evaluate the same files again"), "{told}");

@@ -406,7 +406,25 @@ const fn n_of_questions() -> usize {
     n
 }
 
+/// How far a computed share may be beyond its range: sums of fractions are not exact.
+const ROUNDING: f64 = 1e-9;
+
 impl MetricInfo {
+    /// Returns the range of the metric in words if a value is outside of it. Amounts have none.
+    ///
+    /// ```
+    /// let range = |value| juror_score::metric("steps_score")?.range_without(value);
+    /// assert_eq!((range(0.5), range(85.0)), (None, Some("0 to 1")));
+    /// ```
+    pub fn range_without(&self, value: f64) -> Option<&'static str> {
+        let (least, range) = match self.unit {
+            Unit::Fraction => (0.0, "0 to 1"),
+            Unit::Cosine => (-1.0, "-1 to 1"),
+            Unit::Tokens | Unit::Seconds | Unit::Dollars | Unit::Count => return None,
+        };
+        (!(least - ROUNDING..=1.0 + ROUNDING).contains(&value)).then_some(range)
+    }
+
     /// Combines the values of a question's steps into one: their sum for costs, else their mean.
     /// Returns `None` if there are no values.
     ///

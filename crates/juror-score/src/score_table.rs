@@ -23,6 +23,7 @@ pub struct ScoreTable {
     groups: IndexSet<String, DefaultHashBuilder>,
     items: Vec<ScoredItem>,
     columns: Vec<ScoreColumn>,
+    n_owed: u32,
 }
 
 /// A row: one answer to a question, or one attempt at a query.
@@ -95,7 +96,17 @@ impl ScoreTable {
 
     fn new(level: Level, columns: impl Iterator<Item = ScoreColumn>) -> ScoreTable {
         let groups = IndexSet::default();
-        ScoreTable { level, groups, items: Vec::new(), columns: columns.collect() }
+        ScoreTable { level, groups, items: Vec::new(), columns: columns.collect(), n_owed: 1 }
+    }
+
+    /// Says how many answers every question was to get, for a table that may have fewer rows.
+    pub fn owe(&mut self, n_answers: u32) {
+        self.n_owed = n_answers;
+    }
+
+    /// How many answers every question was to get, as far as that is known: at least one.
+    pub fn n_owed(&self) -> u32 {
+        self.n_owed
     }
 
     /// [`Level::Question`] or [`Level::Attempt`]: what the rows are.
@@ -206,6 +217,7 @@ impl ScoreTable {
     /// now.
     pub fn append(&mut self, other: ScoreTable) -> Vec<usize> {
         let offset = row_number(self.items.len());
+        self.n_owed = self.n_owed.max(other.n_owed);
         let place = |group| self.groups.insert_full(group).0;
         let groups: Vec<usize> = other.groups.into_iter().map(place).collect();
         let moved = |item: ScoredItem| {

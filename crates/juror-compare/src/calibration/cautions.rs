@@ -19,7 +19,8 @@ impl CheckedJudge {
     pub(super) fn cautions(&self) -> Vec<String> {
         let n = self.labels.random;
         let few = (n > 0 && n < FEW_LABELS).then(|| {
-            format!("{n} random labels are few: error rates are rough below {FEW_LABELS}")
+            let labels = if n == 1 { "label is" } else { "labels are" };
+            format!("{n} random {labels} few: error rates are rough below {FEW_LABELS}")
         });
         let unbound = self.calibration.judge.is_none().then(|| UNBOUND.to_owned());
         let all = [

@@ -49,8 +49,20 @@ impl<'r> GatedRun<'r> {
         GatedRun { baseline: Some(baseline), ..self }
     }
 
+    /// How many answers failed or are missing.
     pub(super) fn n_errors(&self) -> usize {
-        self.statistics.errors + self.missing.len()
+        self.statistics.errors + self.n_missing_answers()
+    }
+
+    /// How many answers there are no rows of: of questions that have some, and of those that have none.
+    fn n_missing_answers(&self) -> usize {
+        self.statistics.missing + self.missing.len() * self.n_owed()
+    }
+
+    /// How many answers every question was to get.
+    fn n_owed(&self) -> usize {
+        let Statistics { questions, answers, missing, .. } = self.statistics;
+        ((answers + missing) / (*questions).max(1)).max(1)
     }
 }
 
@@ -137,7 +149,8 @@ impl LevelLimit {
 }
 
 fn check_errors(run: GatedRun<'_>, most: Limit) -> Found {
-    let (n_errors, n_all) = (run.n_errors(), run.statistics.answers + run.missing.len());
+    let n_all = run.statistics.answers + run.n_missing_answers();
+    let n_errors = run.n_errors();
     let is_met = most.allows(n_errors, n_all);
     let share = percent(n_errors as f64 / n_all.max(1) as f64, |shown| match most {
         Limit::Share(most) => (shown <= most.percent()) != is_met,

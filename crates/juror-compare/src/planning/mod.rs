@@ -71,6 +71,11 @@ pub enum CannotPlan {
         "`{0}` differs by the same amount on every question, so nothing can be planned from it"
     )]
     EqualDifferences(String),
+    /// Nothing is left that could vary.
+    #[error(
+        "by these runs and options nothing varies from question to question, so that any difference would be found"
+    )]
+    NothingVaries,
     /// The options make no sense.
     #[error("power and confidence must be between 0 and 1, and the difference must not be 0")]
     Options,
@@ -123,6 +128,9 @@ impl Planning {
         let at_hand = options.at_hand.or(spread.at_hand);
         let trials = options.trials.unwrap_or_else(|| spread.usual_trials());
         let design = spread.design(at_hand, trials, options);
+        if design.variance_of_differences <= 0.0 && design.variance_within <= 0.0 {
+            return Err(CannotPlan::NothingVaries);
+        }
         let n_at_hand = at_hand.map_or(0, |own| own.questions as u64);
         let deff = spread.deff_among(at_hand);
         let detectable = least_detectable(n_at_hand.max(1), &design).ok_or(CannotPlan::Options)?;

@@ -22,7 +22,7 @@ pub use markdown::{comparison_markdown, comparison_name};
 pub(crate) use notes::{Quotes, about_interval};
 pub use terminal::comparison_text;
 pub use tsv::comparison_tsv;
-pub(crate) use words::{count, extent, group_noun, is_of_judging, label, noun};
+pub(crate) use words::{count, extent, group_noun, is_of_judging, label, noun, unfinished};
 
 /// What a report of a comparison shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Notes below the table of metrics: what to keep in mind about its numbers.
 
 use juror_compare::{
-    CandidateComparison, Caution, ClusterNoun, Comparison, MetricComparison, QuestionName,
+    CandidateComparison, Caution, ClusterNoun, Comparison, Kind, MetricComparison, QuestionName,
 };
 use juror_score::{Ordered, Unit, metric};
 
@@ -73,6 +73,7 @@ impl Notes<'_> {
         notes.extend(self.holm());
         notes.extend(self.unknown_direction());
         notes.extend(self.about_errors());
+        notes.extend(self.about_damage());
         notes.extend(self.left_out());
         let alone = [
             ("A", &self.candidate.only_in_baseline),
@@ -135,9 +136,24 @@ impl Notes<'_> {
             let change = Amounts::of(name, own).change(delta);
             format!("; with errors as 0 the change is {change}")
         });
-        let (name, noun) = ((self.quotes.name)(name), noun(self.candidate.run.kind, 2));
+        let name = (self.quotes.name)(name);
+        let noun = match (self.candidate.trials, self.candidate.run.kind) {
+            ([1, 1], kind) => noun(kind, 2),
+            (_, Kind::Eval) => "answers",
+            (_, Kind::Bench) => "attempts",
+        };
         let label = self.label;
         format!("{name}: {a} of the {noun} of A and {b} of {label} have a number{with_errors}")
+    }
+
+    /// What is wrong with the results of runs that are compared all the same.
+    fn about_damage(&self) -> Vec<String> {
+        let runs = [("A", &self.comparison.baseline), (self.label, &self.candidate.run)];
+        let damaged = runs.into_iter().filter_map(|(label, run)| {
+            let damage = (self.quotes.sentence)(run.damage.as_ref()?);
+            Some(format!("{label} is damaged: {damage}"))
+        });
+        damaged.collect()
     }
 
     fn left_out(&self) -> Vec<String> {

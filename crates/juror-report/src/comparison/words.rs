@@ -62,8 +62,13 @@ pub(super) fn relation(baseline: &RunFacts, candidate: &CandidateComparison) -> 
     .collect()
 }
 
-pub(super) fn unfinished(run: &RunFacts) -> Option<&'static str> {
-    (!run.is_complete).then_some("not finished")
+/// Says that a run is not finished, or that its results are not whole.
+pub(crate) fn unfinished(run: &RunFacts) -> Option<&'static str> {
+    match &run.damage {
+        _ if !run.is_complete => Some("not finished"),
+        Some(_) => Some("damaged"),
+        None => None,
+    }
 }
 
 fn is_equal((one, other): (&Option<String>, &Option<String>)) -> Option<bool> {
@@ -76,12 +81,20 @@ pub(crate) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -
     let joined = candidate.questions;
     let all = joined + candidate.only_in_baseline.len() + candidate.only_in_candidate.len();
     let [a, b] = candidate.errors.map(count);
+    let trials = match candidate.trials {
+        [1, 1] => String::new(),
+        both => format!(", with {} answers each", both.map(count).join(" and ")),
+    };
+    let missing = match candidate.missing {
+        [0, 0] => String::new(),
+        both => format!(" (missing {})", both.map(count).join(", ")),
+    };
     let clusters = candidate.metrics.values().filter_map(|own| own.clusters).max();
     let clusters = clusters.map_or(String::new(), |n| {
         format!(", clustered by {} template{}", count(n), if n == 1 { "" } else { "s" })
     });
     format!(
-        "{} of {} {noun} joined · errors {a}, {b} · {} intervals{clusters}",
+        "{} of {} {noun} joined{trials} · errors {a}, {b}{missing} · {} intervals{clusters}",
         count(joined),
         count(all),
         confidence(comparison.confidence)

@@ -56,9 +56,13 @@ impl RunReport<'_> {
             };
             format!(", clustered by {} {noun}", count(n))
         });
+        let missing = match all.missing {
+            0 => String::new(),
+            n => format!(" · missing {}", count(n)),
+        };
         let errors = count(all.errors);
         format!(
-            "{questions}{answers} · errors {errors} · {} intervals{clusters}",
+            "{questions}{answers} · errors {errors}{missing} · {} intervals{clusters}",
             confidence(all.confidence)
         )
     }

@@ -289,6 +289,6 @@ impl Outcome<'_> {
     ) -> Result<(), BenchError> {
         let Some(log) = &self.log else { return Ok(()) };
         let kept = results.keep(report, &totals.statistics, log);
-        kept.and_then(|()| log.complete()).map_err(BenchError::Keep)
+        kept.and_then(|()| log.complete(report.results.len())).map_err(BenchError::Keep)
     }
 }

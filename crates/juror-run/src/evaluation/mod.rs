@@ -174,7 +174,7 @@ impl<'e> Evaluation<'e> {
         }
         let (product, questions) = self.score(&judgements, sink, interrupt, tell)?;
         if let Some(log) = judging.log.filter(|_| n_unfinished == 0) {
-            log.complete()?;
+            log.complete(self.n_cases())?;
         }
         let warnings = Warning::about_scores(self, &questions, &judgements);
         Ok(Outcome { product, questions, judgements, warnings })

@@ -55,7 +55,7 @@ impl PassedOver {
 }
 
 /// Chooses the folder of a run below a root: that of an unfinished run with the same identity, or else a new
-/// one, named after the time, the run and its identity. A complete run is chosen only to retry
+/// one, named after the time, the run and its id. A complete run is chosen only to retry
 /// errors.
 pub(crate) fn choose_folder(root: &Path, run: &Manifest, resume: Resume) -> Chosen {
     let mut passed_over = None;
@@ -156,7 +156,7 @@ mod tests {
         let changed = Resume { even_if_changed: true, ..Resume::default() };
         assert_eq!(choose(&other, changed).folder, first);
         let log = open(&first, run("a"));
-        log.complete().expect("written");
+        log.complete(0).expect("written");
         drop(log);
         assert_ne!(choose(&run("a"), Resume::default()).folder, first, "it is complete");
         let retry = Resume { retry_errors: true, ..Resume::default() };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_called_by_time_name_and_identity() {
+    fn a_folder_is_called_by_time_name_and_id() {
         let root = tempfile::tempdir().expect("a folder");
         let mut run = Manifest::new(RunKind::Bench, "my/agent", json!({}));
         run.began = "2026-11-16T23:42:05.123456Z".into();

@@ -70,7 +70,7 @@ impl<T: Entry> RunLog<T> {
             None => file.refuse_lines()?,
             Some(_) if resume.fresh => file.clear()?,
             Some(earlier) => {
-                manifest.began = earlier.began;
+                (manifest.began, manifest.id) = (earlier.began, earlier.id);
                 let lines = file.resume::<T::Line>(T::KIND)?;
                 known
                     .extend(lines.into_iter().filter_map(|line| Some((T::id(&line), read(line)?))));
@@ -127,10 +127,11 @@ impl<T: Entry> RunLog<T> {
         write().map_err(|error| RunLogError::Io { path: path.clone(), error })
     }
 
-    /// Marks the run as complete: all results are written, and it will not be resumed.
-    pub fn complete(&self) -> Result<(), RunLogError> {
+    /// Marks the run as complete: all results, of which there are so many, are written, and it will
+    /// not be resumed.
+    pub fn complete(&self, n_results: usize) -> Result<(), RunLogError> {
         let failed = |error| RunLogError::Io { path: manifest::path_in(&self.folder), error };
-        self.manifest.clone().complete(&self.folder).map_err(failed)
+        self.manifest.clone().complete(&self.folder, n_results).map_err(failed)
     }
 
     /// Reads the last line of each item in a folder, in the order written; `None` if the folder has

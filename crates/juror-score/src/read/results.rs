@@ -15,7 +15,7 @@ use crate::compare::View;
 use crate::coverage::{ReferenceKeys, Traits};
 use crate::finding::REPEATS;
 use crate::kind_names::KindNames;
-use crate::metric::step_metric;
+use crate::metric::{question_metric, step_metric};
 use crate::stats::Number;
 use crate::trajectory::{Status, Step};
 
@@ -34,12 +34,18 @@ pub fn read_results(
     let mut nameless = Vec::new();
     let mut complaints = FoundProblems::default();
     let mut uncounted = Uncounted::new();
-    let mut observe = |mut result: ResultForm<'_>, offset: usize| match result.template_id.take() {
-        Some(id) => {
-            n_results += 1;
-            result.observe(&id, offset, aggregator, &mut uncounted);
+    let mut outside = FoundProblems::default();
+    let mut observe = |mut result: ResultForm<'_>, offset: usize, path: Path| {
+        for own in result.outside() {
+            outside.push(own.problem(document, &path));
         }
-        None => nameless.push(offset),
+        match result.template_id.take() {
+            Some(id) => {
+                n_results += 1;
+                result.observe(&id, offset, aggregator, &mut uncounted);
+            }
+            None => nameless.push(offset),
+        }
     };
     let text = document.json();
     let is_one_result = text.trim_ascii_start().starts_with('{');
@@ -48,7 +54,7 @@ pub fn read_results(
             let read = |line| serde_json::from_str(line).map_err(|error| (line, error));
             let quoted = |unread| document.with_quotes(line).map_or(Err(unread), read);
             match read(line).or_else(quoted) {
-                Ok(result) => observe(result, document.offset_of(line)),
+                Ok(result) => observe(result, document.offset_of(line), Path::default()),
                 Err((line, error)) => complaints.push(document.complaint(line, &error)),
             }
         }
@@ -61,7 +67,7 @@ pub fn read_results(
                 index += 1;
                 if index > n_known {
                     n_read += 1;
-                    observe(result, 0);
+                    observe(result, 0, Path::default().index(index - 1));
                 }
             };
             let list = ResultsSeed(&mut observe_new).deserialize(&mut deserializer);
@@ -85,6 +91,7 @@ pub fn read_results(
         problem: Problem::UncountedMetrics { step, n },
     }));
     problems.extend(document.locate(complaints));
+    problems.extend(document.locate(outside));
     document.hints().for_each(|hint| problems.push(hint));
     Ok((n_results, problems))
 }
@@ -131,7 +138,42 @@ struct ResultForm<'a> {
     numbers: Vec<(Cow<'a, str>, Number)>,
     /// Keys of repeats, with the scores in them.
     repeats: Vec<(Cow<'a, str>, Vec<f64>)>,
+    /// Scores that their metrics cannot have.
+    outside: Vec<OutsideScore<'a>>,
     steps: Vec<Object<'a>>,
+}
+
+/// A score outside the range of its metric.
+struct OutsideScore<'a> {
+    /// The step that has it, if it is that of a step.
+    step: Option<usize>,
+    key: Cow<'a, str>,
+    raw: &'a RawValue,
+    range: &'static str,
+}
+
+impl OutsideScore<'_> {
+    fn problem(self, document: &Document, result: &Path) -> UnplacedProblem {
+        let of = match self.step {
+            Some(step) => result.key("actual_steps").index(step),
+            None => result.clone(),
+        };
+        UnplacedProblem {
+            offset: document.offset_of(self.raw.get()),
+            path: of.key(&self.key),
+            problem: Problem::OutOfRange {
+                key: self.key.into_owned(),
+                value: self.raw.get().to_owned(),
+                range: self.range,
+            },
+        }
+    }
+}
+
+/// Returns the range of a metric if its value is outside of it.
+fn range_without(name: &str, value: f64) -> Option<&'static str> {
+    // Most numbers are shares, and need no look at the table.
+    if (0.0..=1.0).contains(&value) { None } else { question_metric(name)?.range_without(value) }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
@@ -184,7 +226,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                         _ => {
                             let raw: &RawValue = map.next_value()?;
                             match Number::from_json(raw.get()) {
-                                Some(number) => form.numbers.push((key, number)),
+                                Some(number) => form.add(key, raw, number),
                                 None if key.ends_with(REPEATS) => {
                                     form.repeats.extend(scores_in(raw).map(|own| (key, own)));
                                 }
@@ -203,7 +245,31 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
     }
 }
 
-impl ResultForm<'_> {
+impl<'a> ResultForm<'a> {
+    /// Adds a number. One that its metric cannot have is no score, and is owed like one that is missing.
+    fn add(&mut self, key: Cow<'a, str>, raw: &'a RawValue, number: Number) {
+        match range_without(&key, number.value) {
+            None => self.numbers.push((key, number)),
+            Some(range) => {
+                self.unscored = self.unscored.and(Traits::of_unscored(&key));
+                self.outside.push(OutsideScore { step: None, key, raw, range });
+            }
+        }
+    }
+
+    /// Takes the scores that their metrics cannot have, also those of steps.
+    fn outside(&mut self) -> Vec<OutsideScore<'a>> {
+        let mut outside = std::mem::take(&mut self.outside);
+        for (at, step) in self.steps.iter().enumerate() {
+            outside.extend(step.iter().filter_map(|(key, raw)| {
+                let value = Number::from_json(raw.get())?.value;
+                let range = range_without(&key, value).filter(|_| step_metric(&key).is_some())?;
+                Some(OutsideScore { step: Some(at), key, raw, range })
+            }));
+        }
+        outside
+    }
+
     fn observe(
         self,
         template: &str,
@@ -243,11 +309,12 @@ impl ResultForm<'_> {
     }
 }
 
-/// The scores of repeats, if there are several.
+/// The scores of repeats, if there are several, all of which judges can give.
 fn scores_in(raw: &RawValue) -> Option<Vec<f64>> {
     let scores: Vec<Option<f64>> = serde_json::from_str(raw.get()).ok()?;
     let known: Vec<f64> = scores.into_iter().flatten().collect();
-    (known.len() > 1).then_some(known)
+    let are_shares = known.iter().all(|score| (-1.0..=1.0).contains(score));
+    (known.len() > 1 && are_shares).then_some(known)
 }
 
 /// Whether a step has metrics of retrieval, though it is none.
@@ -266,7 +333,8 @@ fn observed_step<'s>(step: &'s Step<'_>, names: &KindNames) -> ObservedStep<'s> 
         let fields = step.fields.iter();
         fields
             .filter_map(|(name, raw)| {
-                Some((step_metric(&name)?.name, Number::from_json(raw.get())?))
+                let (info, number) = (step_metric(&name)?, Number::from_json(raw.get())?);
+                info.range_without(number.value).is_none().then_some((info.name, number))
             })
             .collect()
     } else {
@@ -306,6 +374,38 @@ mod tests {
         read_results(&document, &mut aggregator).expect("results");
         let coverage = aggregator.finish().micro.coverage("steps_score").expect("a metric");
         (coverage.n_scored, coverage.n_applicable)
+    }
+
+    #[test]
+    fn a_score_that_its_metric_cannot_have_is_told_and_left_out() {
+        let rows = [
+            r#"{"template_id": "t", "question_id": "1", "steps_score": 1.0, "total_tokens": 85}"#,
+            r#"{"template_id": "t", "question_id": "2", "steps_score": 85, "answer_relevance": -0.2}"#,
+            r#"{"template_id": "t", "question_id": "3", "actual_steps": [{"name": "retrieval", "retrieval_context_recall": -0.5}]}"#,
+        ];
+        let list = format!("[{}]", rows.join(",\n"));
+        for (name, text) in [("r.jsonl", rows.join("\n")), ("r.json", list)] {
+            let format = Format::from_name(name).expect("a format");
+            let document = Document::new(name, text.into(), format).expect("JSON");
+            let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+            let (n_results, problems) = read_results(&document, &mut aggregator).expect("results");
+            let told: Vec<String> = problems.errors.iter().map(|error| error.brief()).collect();
+            assert_eq!((n_results, told.len()), (3, 2), "{told:?}");
+            assert!(told[0].starts_with(&format!("{name}:2:")), "{told:?}");
+            assert!(told[0].contains("`steps_score` is 85, outside 0 to 1"), "{told:?}");
+            assert!(told[1].starts_with(&format!("{name}:3:")), "{told:?}");
+            let path = problems.errors[1].place.path.to_string();
+            assert!(path.ends_with("actual_steps[0].retrieval_context_recall"), "{path}");
+            let micro = aggregator.finish().micro;
+            assert_eq!(
+                micro.spread("steps_score").map(|spread| (spread.n, spread.mean)),
+                Some((1, 1.0))
+            );
+            let coverage = micro.coverage("steps_score").expect("a metric");
+            assert_eq!((coverage.n_scored, coverage.n_applicable), (1, 2));
+            assert!(micro.spread("retrieval_context_recall").is_none());
+            assert_eq!(micro.spread("answer_relevance").map(|spread| spread.n), Some(1));
+        }
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use juror_document::{Document, Format, Look, Path, Problem, Problems};
 use juror_json::{self as json, Object};
 use juror_score::{
-    Cause, Ending, Finding, Number, Reason, Resources, Runs, Score, Scorecard, Verdict, Why,
+    Cause, Ending, Finding, Number, Reason, Resources, Runs, Score, Scorecard, Verdict, Why, metric,
 };
 use serde_json::value::RawValue;
 
 use super::findings::{
     ANSWER_STATUS, API_CALL_PRECISION, API_CALL_SCORE, EVALUATION_TIME, HAS_FINISH, OTHER_CALLS,
-    SOPR_SCORE, SOPR_SCORE_REPEATS, finding, flag, number_or,
+    SOPR_SCORE, SOPR_SCORE_REPEATS, finding, flag,
 };
 use super::summary::Summary;
 use super::write::{AGENT_TOKENS, AGENT_USD, UNJUDGED};
@@ -138,7 +138,9 @@ impl<'d, 'f> Parts<'d, 'f> {
     fn read(look: &mut Look<'d>, fields: &'f Object<'d>, path: &Path) -> Parts<'d, 'f> {
         let mut part = |name| part(look, fields, name, path);
         let (scores, evaluation) = (part("scores"), part("evaluation"));
-        Parts { fields, scores, evaluation, timing: part("timing"), gold: part("gold_answer") }
+        let (timing, gold) = (part("timing"), part("gold_answer"));
+        tell_outside(look, &scores, &path.key("scores"));
+        Parts { fields, scores, evaluation, timing, gold }
     }
 
     /// Returns the scorecard of the attempt, in `set` unless the result names its own.
@@ -184,12 +186,10 @@ impl<'d, 'f> Parts<'d, 'f> {
     fn computed(&self) -> Vec<Finding> {
         let gold = self.gold.get_set("relevant_apis").or_else(|| self.fields.get_set("gold_apis"));
         let has_gold = gold.is_none_or(|gold| is_something(gold.get()));
-        let score = number(&self.scores, API_CALL_SCORE).unwrap_or(0.0);
+        let score = self.share(API_CALL_SCORE).unwrap_or_else(|| Verdict::scored(0.0));
+        let score = if has_gold { score } else { Verdict::NotApplicable(Reason::NoRightApis) };
         let has_finish = self.evaluation.get(HAS_FINISH).is_some_and(|flag| flag.get() == "true");
-        let mut computed = vec![
-            number_or(API_CALL_SCORE, has_gold.then_some(score), Reason::NoRightApis),
-            flag(HAS_FINISH, has_finish),
-        ];
+        let mut computed = vec![finding(API_CALL_SCORE, score), flag(HAS_FINISH, has_finish)];
         computed.extend(self.precision());
         let others = number(&self.scores, OTHER_CALLS).map(Verdict::scored);
         computed.extend(others.map(|others| finding(OTHER_CALLS, others)));
@@ -199,8 +199,18 @@ impl<'d, 'f> Parts<'d, 'f> {
     /// A precision of null belongs to an attempt that called nothing; files of others have none.
     fn precision(&self) -> Option<Finding> {
         self.scores.get(API_CALL_PRECISION)?;
-        let precision = number(&self.scores, API_CALL_PRECISION);
-        Some(number_or(API_CALL_PRECISION, precision, Reason::NothingCalled))
+        let precision = self.share(API_CALL_PRECISION);
+        let nothing_called = Verdict::NotApplicable(Reason::NothingCalled);
+        Some(finding(API_CALL_PRECISION, precision.unwrap_or(nothing_called)))
+    }
+
+    /// Returns a score from 0 to 1. One outside of that is none, and counts as an error.
+    fn share(&self, name: &str) -> Option<Verdict> {
+        let value = number(&self.scores, name)?;
+        Some(match range_without(name, value) {
+            None => Verdict::scored(value),
+            Some(range) => Verdict::failed(format!("{value} is outside {range}")),
+        })
     }
 
     fn judged(&self) -> Vec<Finding> {
@@ -227,9 +237,12 @@ impl<'d, 'f> Parts<'d, 'f> {
         let repeats = self.evaluation.get_set(SOPR_SCORE_REPEATS);
         let scores: Option<Vec<Option<f64>>> =
             repeats.and_then(|repeats| juror_json::from_str(repeats.get()).ok());
-        match scores.and_then(Runs::new) {
+        let are_shares = |scores: &Vec<Option<f64>>| {
+            scores.iter().flatten().all(|score| range_without(SOPR_SCORE, *score).is_none())
+        };
+        match scores.filter(are_shares).and_then(Runs::new) {
             Some(runs) => Verdict::Scored(Score::Runs(runs)),
-            None => Verdict::scored(number(&self.scores, SOPR_SCORE).unwrap_or(0.0)),
+            None => self.share(SOPR_SCORE).unwrap_or_else(|| Verdict::scored(0.0)),
         }
     }
 
@@ -243,6 +256,23 @@ impl<'d, 'f> Parts<'d, 'f> {
         let message = reason.map_or_else(|| UNJUDGED.to_owned(), Cow::into_owned);
         Verdict::Failed(Why { message, cause: Cause::Outside })
     }
+}
+
+/// Tells of scores that their metrics cannot have.
+fn tell_outside<'d>(look: &mut Look<'d>, scores: &Object<'d>, path: &Path) {
+    for name in [SOPR_SCORE, API_CALL_SCORE, API_CALL_PRECISION] {
+        let value = number(scores, name);
+        let range = value.and_then(|value| range_without(name, value));
+        if let (Some(range), Some(raw)) = (range, scores.get(name)) {
+            let (key, value) = (name.to_owned(), raw.get().to_owned());
+            look.note(raw.get(), path.key(name), Problem::OutOfRange { key, value, range });
+        }
+    }
+}
+
+/// Returns the range of a metric if its value is outside of it.
+fn range_without(name: &str, value: f64) -> Option<&'static str> {
+    metric(name)?.range_without(value)
 }
 
 /// Returns a nested object; an empty one if it is missing.
@@ -285,6 +315,20 @@ mod tests {
         for other in ["", ", \"sopr_score_repeats\": [null]", ", \"sopr_score_repeats\": \"x\""] {
             assert_eq!(verdict(line(other)), Some(Verdict::scored(0.5)), "{other}");
         }
+    }
+
+    #[test]
+    fn a_score_that_its_metric_cannot_have_is_told_and_counts_as_an_error() {
+        let text = "{\"query_id\": 1, \"scores\": {\"sopr_score\": 0.5, \"api_call_score\": 100}, \
+                    \"evaluation\": {\"answer_status\": \"Solved\"}}\n";
+        let document = Document::new("r.jsonl", text.into(), Format::JsonLines).expect("UTF-8");
+        let (file, problems) = read_result_file(&document);
+        let told = problems.to_string();
+        assert!(told.contains("`api_call_score` is 100, outside 0 to 1"), "{told}");
+        assert!(told.contains("at [0].scores.api_call_score"), "{told}");
+        let verdict = |name| file.results[0].finding(name).map(|own| own.verdict.clone());
+        assert_eq!(verdict(SOPR_SCORE), Some(Verdict::scored(0.5)));
+        assert!(matches!(verdict(API_CALL_SCORE), Some(Verdict::Failed(_))));
     }
 
     #[test]

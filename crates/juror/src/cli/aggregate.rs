@@ -1,11 +1,15 @@
 //! `juror aggregate`: statistics of existing results.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use juror_compare::Runs;
 use juror_files::load;
+use juror_pages::judge_of_questions;
 use juror_report::{Format, Highlights, render_aggregates, render_statistics, summary};
-use juror_run::{Output, Totals};
+use juror_run::{Calibrating, Output, Totals, load_calibrations};
 use juror_score::read::read_results;
+use juror_score::{JudgedBy, ScoreTable, ScoredItem};
 
 use super::gate::GateArgs;
 use super::{RuleArgs, boolish, check_outputs, count, title};
@@ -18,7 +22,8 @@ Examples:
   juror aggregate monday.jsonl tuesday.jsonl -a week.yaml
   juror aggregate results.jsonl --fail-under steps_score=0.9 --max-errors 2%
 
-Results of several files are taken together, as if they were one.";
+Results of several files are taken together, as if they were one. Several results of a question are
+several answers to it.";
 
 /// Statistics of results that were written earlier.
 #[derive(Args)]
@@ -55,14 +60,18 @@ pub(super) struct AggregateArgs {
 pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     let outputs = args.aggregates.iter().chain(&args.statistics);
     check_outputs(args.results.iter().chain(&args.rules.config), outputs.clone(), args.json)?;
-    let mut plan = args.rules.plan()?;
+    let settings = args.rules.settings()?;
+    let calibrations = load_calibrations(&settings.judge.calibration)?;
+    let mut plan = settings.plan();
     args.gate.add_to(&mut plan)?;
     let mut aggregator = plan.aggregator();
     let mut n_results = 0;
+    let mut judges = Vec::new();
     for name in &args.results {
         let document = load(name)?;
         let (n, problems) = read_results(&document, &mut aggregator)?;
         n_results += n;
+        judges.extend((!calibrations.is_empty()).then(|| judge_of_questions(&document)));
         if n == 0 && !problems.is_empty() {
             return Err(problems.into());
         }
@@ -70,7 +79,12 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
             output::warn_all(&problems);
         }
     }
-    let totals = Totals::of(&aggregator, &plan.gates);
+    if !args.quiet {
+        tell_repeated(aggregator.scores());
+    }
+    let mut totals = Totals::of(&aggregator, &plan.gates);
+    Calibrating::by_judge(&calibrations, one_judge(judges).as_ref())
+        .apply(&mut totals.statistics, aggregator.scores());
     let Totals { aggregates, statistics, gates } = &totals;
     write_files(&args.aggregates, |format| render_aggregates(aggregates, format))?;
     write_files(&args.statistics, |format| render_statistics(statistics, format))?;
@@ -78,15 +92,52 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let bytes = render_aggregates(aggregates, Format::Json);
         output::print_data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !outputs.clone().any(|name| name == "-") {
-        let title = title(&plan.profile, &count(n_results, "result"), aggregates);
+        let title = title(&plan.profile, &counted(n_results, statistics.questions), aggregates);
         let (worst, calls) = (Vec::new(), Vec::new());
         let highlights = Highlights { title, aggregates, statistics, worst, n_more: 0, calls };
         output::print_data(&summary(&highlights, output::palette()))?;
     }
-    if !args.quiet {
-        GateArgs::tell_unchecked(&plan.gates, statistics.kind, Runs::One);
-    }
+    GateArgs::tell_unchecked(&plan.gates, statistics.kind, Runs::One);
     Ok(args.gate.report(gates))
+}
+
+/// Returns the judge of all files, if it is the same in each.
+fn one_judge(judges: Vec<Option<JudgedBy>>) -> Option<JudgedBy> {
+    let both = |(one, other): (JudgedBy, JudgedBy)| one.agrees_with(&other).then_some(one);
+    judges.into_iter().reduce(|one, other| one.zip(other).and_then(both)).flatten()
+}
+
+/// Returns how many results there are, and of how many questions if some have several.
+fn counted(n_results: usize, n_questions: usize) -> String {
+    let results = count(n_results, "result");
+    if n_results == n_questions {
+        results
+    } else {
+        format!("{results} of {}", count(n_questions, "question"))
+    }
+}
+
+/// Says that results count as several answers to a question though no `trial` tells them apart: a file
+/// that was given twice looks the same.
+fn tell_repeated(scores: &ScoreTable) {
+    let mut seen = HashSet::new();
+    let mut again: Vec<&ScoredItem> = Vec::new();
+    for item in scores.items().iter().filter(|item| !item.id.is_empty()) {
+        if !seen.insert((item.group, &*item.id, item.trial)) {
+            again.push(item);
+        }
+    }
+    if let Some(first) = again.first() {
+        let (n, have) = match again.len() {
+            1 => ("1 result".to_owned(), "has"),
+            n => (format!("{n} results"), "have"),
+        };
+        output::warn(&format!(
+            "{n} {have} the id of an earlier one, such as `{}`: they count as further answers to the \
+             same questions\n  hint: leave one of them out if a file was given twice",
+            first.id
+        ));
+    }
 }
 
 /// Writes the same to files of several formats, all or none.

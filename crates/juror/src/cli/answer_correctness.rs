@@ -10,7 +10,10 @@ use juror_files::load_text;
 use juror_judge::{BLANK, ClaimsError, Correctness, JudgedClaims, Repeat};
 use juror_models::{CallError, Models, Stop};
 use juror_report::calls_table;
-use juror_run::{Environment, Event, Interrupt, Watch, correctness, models_for, ticks};
+use juror_run::{
+    Environment, Event, Interrupt, OutputError, Watch, correctness, models_for, ticks,
+};
+use juror_runs::is_in_run;
 use juror_score::AskedLike;
 
 use super::ask::{self, AskArgs};
@@ -270,6 +273,9 @@ fn cells(
 
 /// Starts the output with its header.
 fn begin(name: &str) -> anyhow::Result<Writer<Box<dyn Write>>> {
+    if is_in_run(std::path::Path::new(name)) {
+        return Err(OutputError::InRun(name.to_owned()).into());
+    }
     let failed = |error: std::io::Error| anyhow::anyhow!("{name}: cannot write: {error}");
     let folder = std::path::Path::new(name).parent();
     if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {

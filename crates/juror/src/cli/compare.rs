@@ -159,18 +159,15 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let (plan, options) = args.options()?;
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
-        for run in &runs {
-            output::warn_all(&run.problems);
-        }
+        // Of results that are gone, the comparison tells itself.
+        tell_problems(&runs, |run| run.facts.damage.is_none());
     }
     let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };
     args.gate.check_kind(baseline.facts.kind)?;
     let sides: Vec<ComparedRun<'_>> = candidates.iter().map(side).collect();
     let mut comparison = compare(side(baseline), &sides, &options)
         .map_err(|error| anyhow::anyhow!("{}", error.notice()))?;
-    if !args.quiet {
-        GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, Runs::Several);
-    }
+    GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, Runs::Several);
     explain(&mut comparison, candidates, args.flips);
     let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();
     let exit = args.report(&comparison, &scores, files)?;
@@ -224,7 +221,7 @@ impl CompareArgs {
             output::print_data(&String::from_utf8_lossy(&bytes))?;
         } else if self.quiet {
             for candidate in &comparison.candidates {
-                self.gate.report(&candidate.gates);
+                GateArgs::report_of(&candidate.run.name, &candidate.gates);
             }
         } else if !self.outputs.iter().any(|name| name == "-") {
             let text = comparison_text(comparison, &self.view(), output::palette());
@@ -276,6 +273,16 @@ pub(super) fn read_all(names: &[String], plan: &Plan) -> anyhow::Result<Vec<Scor
         };
         threads.into_iter().map(join).map(|read| Ok(read?)).collect()
     })
+}
+
+/// Warns of what could not be read, and of runs whose files are no longer what they were.
+pub(super) fn tell_problems(runs: &[ScoredRun], tells_damage: impl Fn(&ScoredRun) -> bool) {
+    for run in runs {
+        output::warn_all(&run.problems);
+        if let Some(damage) = run.damage.as_ref().filter(|_| tells_damage(run)) {
+            output::warn(&format!("{}: {damage}", run.facts.source));
+        }
+    }
 }
 
 /// Says of the questions that are listed why they have the scores they have now.

@@ -194,7 +194,8 @@ fn boolish() -> clap::builder::BoolishValueParser {
     clap::builder::BoolishValueParser::new()
 }
 
-/// Refuses outputs that would overwrite an input or each other.
+/// Refuses outputs that would overwrite an input or each other. The folder in which a run is to be kept
+/// counts as an input.
 fn check_outputs<'n>(
     inputs: impl IntoIterator<Item = &'n String>,
     outputs: impl IntoIterator<Item = &'n String>,
@@ -221,7 +222,7 @@ fn check_outputs<'n>(
         let folder = place.as_deref().and_then(Path::parent);
         anyhow::ensure!(
             !inputs.iter().any(|input| input.is_dir() && Some(input.as_path()) == folder),
-            "{name}: the output is in the folder of an input, and could replace a part of it"
+            "{name}: the output is in the folder of an input or of the run, and could replace a part of it\n  hint: write it elsewhere"
         );
         anyhow::ensure!(!taken.iter().any(is), "{name}: two outputs go to the same file");
         taken.extend(place);

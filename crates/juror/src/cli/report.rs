@@ -3,8 +3,9 @@
 use clap::Args;
 use juror_compare::{CompareOptions, Gates, compare};
 use juror_pages::ScoredRun;
+use juror_run::load_calibrations;
 
-use super::compare::{read_all, side};
+use super::compare::{read_all, side, tell_problems};
 use super::page::{PageArgs, PageFiles, is_page};
 use super::{RuleArgs, boolish, check_outputs};
 use crate::exit::Exit;
@@ -61,15 +62,18 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
         );
     }
     let (files, _) = PageFiles::begin(&args.outputs)?;
-    let plan = args.rules.plan()?;
+    let settings = args.rules.settings()?;
+    let calibrations = load_calibrations(&settings.judge.calibration)?;
+    let plan = settings.plan();
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
-        for run in &runs {
-            output::warn_all(&run.problems);
-        }
+        tell_problems(&runs, |_| true);
     }
     let page = match &runs[..] {
-        [only] => args.page.of(only).of_run(&Gates::default(), &[]),
+        [only] => {
+            let pages = args.page.of(only).with_statistics(only.statistics(&calibrations));
+            pages.of_run(&Gates::default(), &[])
+        }
         [baseline, candidates @ ..] => {
             let comparison = args.compare(baseline, candidates)?;
             args.page.of_comparison(&runs, &comparison, &Gates::default())

@@ -4,7 +4,9 @@ use clap::{Args, ValueEnum};
 use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
 use juror_files::{LoadError, load, load_settings};
 use juror_json::Object;
+use juror_pages::{ScoredRun, UnreadableRun};
 use juror_run::{PublicConfig, Settings, SetupError, check_judges, look_at_run, settings_schema};
+use juror_runs::StoredRun;
 use juror_score::read::{RepeatedIds, read_reference, read_responses_as, read_results};
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;
@@ -212,8 +214,28 @@ fn as_kind(document: Document, kind: Kind) -> Result<Document, Problems> {
 fn check_folder(name: &str, checked: &mut Checked) {
     match look_at_run(std::path::Path::new(name)) {
         Ok(None) => check_tools(name, checked),
-        Ok(Some(run)) => checked.holds = Some(run.to_string()),
+        Ok(Some(run)) => {
+            checked.holds = Some(run.to_string());
+            check_results(name, checked);
+        }
         Err(error) => checked.unreadable = Some(error.problem()),
+    }
+}
+
+/// Checks the results of a run, if it has any: whether they can be read, and are all that it had.
+fn check_results(name: &str, checked: &mut Checked) {
+    let Ok(run) = StoredRun::open(std::path::Path::new(name)) else { return };
+    let damaged = |damage: String| format!("{name}: damaged: {damage}");
+    if run.results_path().is_none() {
+        return checked.unreadable = run.damage().map(damaged);
+    }
+    match ScoredRun::read(name, &Settings::default().plan()) {
+        Ok(scored) => {
+            checked.problems = scored.problems;
+            checked.unreadable = scored.damage.map(damaged);
+        }
+        Err(UnreadableRun::Results(problems)) => checked.problems = problems,
+        Err(error) => checked.unreadable = Some(error.to_string()),
     }
 }
 

@@ -58,6 +58,15 @@ fn corrected_means_stand_under_the_table_and_in_the_statistics() {
 }
 
 #[test]
+fn results_written_earlier_are_corrected_too() {
+    let stage = example();
+    let aggregated = stage.done("aggregate first/results.jsonl -c calibrated.yaml");
+    assert_eq!(line_of(&aggregated), "answer_f1 corrected by 17 labels: 0.500 ±0.32 (raw 0.720)");
+    stage.done("report first -o report.html -c calibrated.yaml");
+    assert!(stage.read("report.html").contains("answer_f1 corrected by 17 labels: 0.500"));
+}
+
+#[test]
 fn without_a_calibration_nothing_changes() {
     let stage = example();
     let ended = eval(&stage, "juror.yaml", "-s statistics.json");

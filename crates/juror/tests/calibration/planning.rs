@@ -117,3 +117,25 @@ fn what_cannot_be_planned_is_refused() {
         "plan a.jsonl --confidence 95",
     ]));
 }
+
+#[test]
+fn what_cannot_be_planned_is_told_with_what_to_do() {
+    let stage = two_runs();
+    let row = |at: usize, score: f64| result(at, score, "m");
+    stage.write("one.jsonl", &lines(&[row(0, 1.0)]));
+    stage.write("same.jsonl", &lines(&(0..9).map(|at| row(at, 1.0)).collect::<Vec<_>>()));
+    for (line, why) in [
+        ("plan a.jsonl --detect 0", "expected a number above 0"),
+        ("plan a.jsonl --detect -0.1", "expected a number above 0, or a percentage, found `-0.1`"),
+        ("plan a.jsonl --detect 3", "is from 0 to 1, and cannot differ by 3\n  hint: write 0.03"),
+        ("plan one.jsonl --detect 0.03", "one question with `answer_f1` is not enough"),
+        ("plan same.jsonl --detect 0.03", "does not vary from question to question"),
+        ("plan a.jsonl --detect 0.03 --correlation 1", "nothing varies from question to question"),
+    ] {
+        let ended = stage.run(line);
+        assert_eq!(ended.code, 2, "{line}: {ended}");
+        assert!(ended.stderr.contains(why), "{line}: {ended}");
+    }
+    let tokens = stage.run("plan a.jsonl --metric total_tokens --detect 50");
+    assert_eq!(tokens.code, 0, "amounts have no upper end: {tokens}");
+}

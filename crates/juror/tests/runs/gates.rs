@@ -72,8 +72,44 @@ fn gates_of_files_that_are_not_checked_are_told() {
     assert!(alone.stderr.contains(other) && alone.stderr.contains(two), "{alone}");
     let compared = stage.run("compare results.jsonl results.jsonl --gates gates.yaml");
     assert!(compared.stderr.contains(other) && !compared.stderr.contains(two), "{compared}");
-    let quiet = stage.run("aggregate results.jsonl --gates gates.yaml --quiet");
-    assert_eq!(quiet.stderr, "", "{quiet}");
+    for line in [
+        "aggregate results.jsonl --gates gates.yaml --quiet",
+        "eval reference.json responses.jsonl --no-model --gates gates.yaml --quiet",
+    ] {
+        let quiet = stage.run(line);
+        assert!(quiet.stderr.contains(other) && quiet.stderr.contains(two), "{quiet}");
+    }
+    let compared = stage.run("compare results.jsonl results.jsonl --gates gates.yaml --quiet");
+    assert!(compared.stderr.contains(other), "{compared}");
+}
+
+#[test]
+fn gates_that_are_not_met_are_named_with_their_candidate() {
+    let stage = Stage::new();
+    stage.write("before.jsonl", &results(r#""steps_score": 1.0"#, 30));
+    for name in ["one.jsonl", "other.jsonl"] {
+        stage.write(name, &results(r#""steps_score": 0.0"#, 30));
+    }
+    stage.write(
+        "gates.yaml",
+        "gates: [{template: t, metric: steps_score, min: 0.9}, {questions: ['7', '8']}]\n",
+    );
+    let line = "compare before.jsonl one.jsonl other.jsonl --gates gates.yaml --quiet";
+    let ended = stage.run(line);
+    assert_eq!((ended.code, &*ended.stdout), (1, ""), "{ended}");
+    for told in [
+        "gate not met by one.jsonl: steps_score at least 0.9 in t: steps_score is 0.0333\n",
+        "gate not met by other.jsonl: steps_score at least 0.9 in t: steps_score is 0.0333\n",
+        "gate not met by other.jsonl: of 2 questions 0 may break: worse by steps_score: 7, 8\n",
+    ] {
+        assert!(ended.stderr.contains(told), "{told}: {ended}");
+    }
+    let alone = stage.run("aggregate one.jsonl --fail-under steps_score=0.5 --quiet");
+    assert_eq!(alone.stderr, "gate not met: steps_score at least 0.5: steps_score is 0.0333\n");
+    let eval = stage
+        .run("eval reference.json responses.jsonl --no-model --fail-under steps_score=0.9 --json");
+    let summary: serde_json::Value = serde_json::from_str(&eval.stdout).expect("JSON");
+    assert_eq!(summary["gates_not_met"][0], "steps_score at least 0.9: steps_score is 0.5000");
 }
 
 /// Two results with a judge, whose scores are given.

@@ -39,6 +39,7 @@ fn some_runs() -> Stage {
     stage.change_run("runs/old", |run| {
         let run = run.as_object_mut().expect("a manifest");
         run.remove("command");
+        run.remove("results");
         let identity = run["identity"].as_object_mut().expect("an identity");
         identity.remove("rules");
         identity["reference"].as_object_mut().expect("an input").remove("questions");

@@ -97,17 +97,18 @@ fn figure(
         .map(|group| DumbbellRow { name: group.name, ..row(group) })
         .collect();
     let order = if is_single { "the weakest first" } else { "the largest loss first" };
-    let runs = if is_single {
-        "a line is the interval of the mean".to_owned()
-    } else {
-        format!("a square is {}, dots are the others", source.run_name(0))
+    let has_lines = rows.iter().any(|row| row.interval.is_some());
+    let runs = match (is_single, has_lines) {
+        (true, true) => "; a line is the interval of the mean".to_owned(),
+        (true, false) => String::new(),
+        (false, _) => format!("; a square is {}, dots are the others", source.run_name(0)),
     };
     let cut = if groups.len() > DRAWN {
         format!("; the first {DRAWN} of {}", count(groups.len()))
     } else {
         String::new()
     };
-    let caption = format!("{headline} by {noun}, {order}; {runs}{cut}.");
+    let caption = format!("{headline} by {noun}, {order}{runs}{cut}.");
     let amounts = Amounts::of_metric(headline);
     let svg = dumbbells(&rows, range_of(headline), &caption, |value| amounts.value(value));
     Figure { svg, caption: crate::terminal::visible(&caption) }

@@ -11,6 +11,7 @@ use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{CandidateRows, ComparisonView, count, is_of_judging};
 use crate::html::chart::{ForestRow, Outcome, forest, histogram};
 use crate::html::page::{PageRun, PageSource};
+use crate::trials::Trials;
 
 /// The tables of metrics, and notes about them.
 pub(super) fn metrics(source: &PageSource<'_>) -> (Vec<Table>, Vec<String>) {
@@ -21,20 +22,30 @@ pub(super) fn metrics(source: &PageSource<'_>) -> (Vec<Table>, Vec<String>) {
                 let caption = rows.title().unwrap_or_else(|| "How each metric changed".into());
                 Table::of_texts(&caption, &rows.metrics(), 1)
             });
-            (tables.collect(), Vec::new())
+            (tables.chain(trials(source)).collect(), Vec::new())
         }
         None => {
-            let tables = source.runs.iter().map(of_run).collect();
-            (
-                tables,
-                vec![
-                    "± is half of the interval; coverage is the share of the answers to \
-                which a metric applies that have a verdict."
-                        .into(),
-                ],
-            )
+            let tables = source.runs.iter().map(of_run).chain(trials(source)).collect();
+            let note = "Coverage is the share of the answers to which a metric applies that have a \
+                        verdict.";
+            (tables, vec![note.into()])
         }
     }
+}
+
+/// How often questions with several answers are solved, by run.
+fn trials(source: &PageSource<'_>) -> impl Iterator<Item = Table> {
+    source.runs.iter().enumerate().filter_map(|(at, run)| {
+        let trials = Trials::of(run.statistics)?;
+        let name = if source.runs.len() > 1 {
+            format!("{}: ", source.run_name(at))
+        } else {
+            String::new()
+        };
+        let notes: String = trials.notes().iter().map(|note| format!("; {note}")).collect();
+        let caption = format!("{name}{}{notes}", trials.sentence(trials.metric));
+        Table::of_texts(&caption, &trials.table(), 0)
+    })
 }
 
 fn of_run(run: &PageRun<'_>) -> Table {
@@ -105,9 +116,9 @@ fn forest_of(
     } else {
         ("differences", |value| signed(value, 2))
     };
-    let caption = format!(
-        "{run}: {what} from the baseline with intervals; a shaded band is what a gate allows."
-    );
+    let has_band = rows.iter().any(|row| row.margin.is_some());
+    let band = if has_band { "; a shaded band is what a gate allows" } else { "" };
+    let caption = format!("{run}: {what} from the baseline with intervals{band}.");
     let svg = forest(&rows, &caption, |value| if value == 0.0 { "0".into() } else { write(value) });
     Some(Figure { svg, caption })
 }

@@ -1,13 +1,17 @@
 //! The verdict: what was judged, how it came out, and what is missing.
 
-use juror_compare::{GateOutcome, GateVerdict, Kind, Statistics, worst};
+use juror_compare::{
+    CandidateComparison, GateOutcome, GateVerdict, Kind, MetricComparison, Statistics, worst,
+};
 
 use super::{Cell, Link, Table, view_address};
 use crate::amount::{Amounts, percent};
-use crate::comparison::{CandidateRows, ComparisonView, count, extent, is_of_judging, noun};
+use crate::comparison::{
+    CandidateRows, ComparisonView, count, extent, is_of_judging, noun, unfinished,
+};
 use crate::html::index::{Index, flag};
-use crate::html::page::PageSource;
-use crate::questions_table::about_intervals;
+use crate::html::page::{PageRun, PageSource};
+use crate::questions_table::{Shows, about_intervals};
 use crate::terminal::visible;
 
 /// How many metrics the verdict shows.
@@ -40,8 +44,9 @@ pub(super) fn lead(source: &PageSource<'_>) -> String {
             let Statistics { kind, questions, .. } = only.statistics;
             let began = only.facts.began.as_deref().unwrap_or_default();
             let day = began.split(['T', ' ']).next().unwrap_or_default();
-            let parts =
-                [format!("{} {}", count(*questions), noun(*kind, *questions)), day.to_owned()];
+            let questions = format!("{} {}", count(*questions), noun(*kind, *questions));
+            let state = unfinished(only.facts).unwrap_or_default().to_owned();
+            let parts = [questions, day.to_owned(), state];
             let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             visible(&told.join(" · "))
         }
@@ -53,7 +58,7 @@ pub(super) fn lead(source: &PageSource<'_>) -> String {
 }
 
 pub(super) fn runs(source: &PageSource<'_>) -> Vec<RunAbout> {
-    let about = |(at, run): (usize, &crate::html::page::PageRun<'_>)| {
+    let about = |(at, run): (usize, &PageRun<'_>)| {
         let facts = run.about.iter().map(|(key, value)| (visible(key), visible(value)));
         RunAbout { name: source.run_name(at), facts: facts.collect() }
     };
@@ -86,24 +91,42 @@ fn class_of(verdict: GateVerdict) -> &'static str {
 
 /// The main metrics: in comparisons how they changed, else their means.
 pub(super) fn cards(source: &PageSource<'_>) -> Vec<Card> {
-    match source.comparison.and_then(|comparison| comparison.candidates.first()) {
-        Some(candidate) => {
-            let shown = candidate.metrics.iter().filter(|(name, _)| !is_of_judging(name));
-            let card = |(name, own): (&String, &juror_compare::MetricComparison)| {
-                let amounts = Amounts::of(name, own);
-                let interval = own.interval.map(|interval| amounts.interval(interval));
-                Card {
-                    name: visible(name),
-                    value: amounts.change(own.delta),
-                    interval: interval.unwrap_or_else(|| "no interval can be had".into()),
-                    note: format!("{} → {}", amounts.value(own.a), amounts.value(own.b)),
-                }
-            };
-            main_first(source, shown.map(card).collect())
-        }
-        None => {
+    let candidates = source.comparison.map_or(&[][..], |comparison| &comparison.candidates[..]);
+    match candidates {
+        [] => {
             source.runs.first().map_or(Vec::new(), |run| main_first(source, means(run.statistics)))
         }
+        [only] => {
+            let shown = only.metrics.iter().filter(|(name, _)| !is_of_judging(name));
+            main_first(source, shown.map(|(name, own)| change(visible(name), name, own)).collect())
+        }
+        several => several
+            .iter()
+            .enumerate()
+            .filter_map(|(at, candidate)| main_change(source, at + 1, candidate))
+            .collect(),
+    }
+}
+
+/// How the main metric changed in one of several candidates.
+fn main_change(
+    source: &PageSource<'_>,
+    run: usize,
+    candidate: &CandidateComparison,
+) -> Option<Card> {
+    let name = source.headline()?;
+    let title = format!("{}, {}", visible(name), source.run_name(run));
+    Some(change(title, name, candidate.metrics.get(name)?))
+}
+
+fn change(title: String, metric: &str, own: &MetricComparison) -> Card {
+    let amounts = Amounts::of(metric, own);
+    let interval = own.interval.map(|interval| amounts.interval(interval));
+    Card {
+        name: title,
+        value: amounts.change(own.delta),
+        interval: interval.unwrap_or_else(|| "no interval can be had".into()),
+        note: format!("{} → {}", amounts.value(own.a), amounts.value(own.b)),
     }
 }
 
@@ -131,7 +154,7 @@ fn main_first(source: &PageSource<'_>, mut cards: Vec<Card>) -> Vec<Card> {
 
 /// What is missing, and what to keep in mind about the numbers.
 pub(super) fn cautions(source: &PageSource<'_>) -> Vec<String> {
-    let mut cautions = Vec::new();
+    let mut cautions = about_states(source);
     if let Some(comparison) = source.comparison {
         let view = ComparisonView::default();
         for rows in CandidateRows::all(comparison, &view) {
@@ -143,17 +166,31 @@ pub(super) fn cautions(source: &PageSource<'_>) -> Vec<String> {
         return cautions.iter().map(|text| visible(text)).collect();
     }
     for run in &source.runs {
-        if !run.facts.is_complete {
-            cautions.push("The run is not finished: this is what there is of it.".into());
-        }
         cautions.extend(missing(run.statistics));
-        cautions.extend(about_intervals(run.statistics, run.statistics.micro.values()));
+        let own = run.statistics.micro.values();
+        cautions.extend(about_intervals(run.statistics, own, Shows::Ends));
     }
     cautions.iter().map(|text| visible(text)).collect()
 }
 
+/// Which runs are not finished, or not whole any more.
+fn about_states(source: &PageSource<'_>) -> Vec<String> {
+    let state = |(at, run): (usize, &PageRun<'_>)| {
+        let name = if source.runs.len() > 1 { source.run_name(at) } else { "The run".into() };
+        match &run.facts.damage {
+            _ if !run.facts.is_complete => {
+                Some(format!("{name} is not finished: this is what there is of it."))
+            }
+            Some(damage) => Some(format!("{name} is damaged: {damage}.")),
+            None => None,
+        }
+    };
+    source.runs.iter().enumerate().filter_map(state).collect()
+}
+
 fn missing(statistics: &Statistics) -> Vec<String> {
-    let Statistics { kind, questions, answers, errors, .. } = statistics;
+    let Statistics { kind, questions, answers, errors, missing, .. } = statistics;
+    let n_lost = *errors + *missing;
     let what = match kind {
         Kind::Eval => "answers",
         Kind::Bench => "attempts",
@@ -164,7 +201,7 @@ fn missing(statistics: &Statistics) -> Vec<String> {
         "{} {}{several}; {} of the {what} failed or are missing.",
         count(*questions),
         noun(*kind, *questions),
-        if *errors == 0 { "none".into() } else { count(*errors) }
+        if n_lost == 0 { "none".into() } else { count(n_lost) }
     )];
     lines.extend(lacking(statistics));
     lines
@@ -209,21 +246,30 @@ pub(super) fn links(index: &Index<'_>) -> Vec<Link> {
 
 /// How the gates came out.
 pub(super) fn gates(source: &PageSource<'_>) -> Option<Table> {
-    let outcomes: Vec<&GateOutcome> = match source.comparison {
-        Some(comparison) => comparison.candidates.iter().flat_map(|own| &own.gates).collect(),
-        None => source.outcomes.iter().collect(),
-    };
+    let candidates = source.comparison.map_or(&[][..], |comparison| &comparison.candidates[..]);
+    let of_candidates = candidates
+        .iter()
+        .enumerate()
+        .flat_map(|(at, own)| own.gates.iter().map(move |outcome| (at + 1, outcome)));
+    let alone = source.outcomes.iter().filter(|_| source.comparison.is_none());
+    let outcomes: Vec<(usize, &GateOutcome)> =
+        of_candidates.chain(alone.map(|outcome| (0, outcome))).collect();
     if outcomes.is_empty() {
         return None;
     }
-    let row = |outcome: &&GateOutcome| {
+    // Of several candidates, each has gates of its own.
+    let named = candidates.len() > 1;
+    let row = |(run, outcome): &(usize, &GateOutcome)| {
         let verdict =
             Cell { badge: Some(class_of(outcome.verdict)), ..Cell::text(outcome.verdict.word()) };
-        vec![Cell::text(&outcome.gate), verdict, Cell::text(&outcome.why)]
+        let run = named.then(|| Cell::text(&source.run_name(*run)));
+        let cells = [Cell::text(&outcome.gate), verdict, Cell::text(&outcome.why)];
+        run.into_iter().chain(cells).collect()
     };
+    let titles = named.then_some("run").into_iter().chain(["gate", "verdict", "why"]);
     Some(Table {
         caption: "Gates".into(),
-        titles: ["gate", "verdict", "why"].map(Cell::text).to_vec(),
+        titles: titles.map(Cell::text).collect(),
         rows: outcomes.iter().map(row).collect(),
     })
 }

@@ -9,6 +9,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use juror_compare::{Calibration, Gates, Kind, Runs};
 use juror_pages::ScoredRun;
@@ -157,7 +158,7 @@ pub(super) struct BenchArgs {
 
     /// Folder to keep the run in; a finished run in it is refused [default: a name of time, agent
     /// and identity in .juror/runs, or where `runs.folder` of the settings says].
-    #[arg(long, value_name = "FOLDER", env = "JUROR_RUN")]
+    #[arg(long, value_name = "FOLDER", env = "JUROR_RUN", value_parser = NonEmptyStringValueParser::new())]
     run: Option<String>,
 
     /// Begin anew, whatever was tried before; with --run, in place of the run in that folder.
@@ -308,9 +309,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
         let page = pages_of_run.of_run(&checks.gates, &checked);
         pages.write(&page, args.quiet)?;
     }
-    if !args.quiet {
-        GateArgs::tell_unchecked(&checks.gates, Kind::Bench, Runs::One);
-    }
+    GateArgs::tell_unchecked(&checks.gates, Kind::Bench, Runs::One);
     let exit = args.gate.report(&checked);
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { exit })
 }

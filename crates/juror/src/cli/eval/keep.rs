@@ -1,6 +1,7 @@
 //! Keeps the run of an evaluation in a folder.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use juror_models::Stop;
 use juror_run::{KnownJudgement, Settings};
 use juror_runs::{Resume, RunLog, RunPlace};
@@ -19,8 +20,8 @@ pub(in crate::cli) struct RunArgs {
     /// Keep the run in this folder: the same command goes on with a run that was cut off. One that
     /// is finished is refused, unless --fresh or --retry-errors is given [default: a folder of its
     /// own where `runs.folder` of the settings says, or none].
-    #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN")]
-    folder: Option<String>,
+    #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN", value_parser = NonEmptyStringValueParser::new())]
+    pub(super) folder: Option<String>,
 
     /// Name of what is judged, for lists of runs and comparisons [default: the name of RESPONSES].
     #[arg(long, value_name = "NAME", env = "JUROR_NAME")]

@@ -164,9 +164,9 @@ impl ReportArgs {
 }
 
 pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
-    let inputs = [&args.reference, &args.responses];
-    let outputs = args.report.files();
-    check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
+    let inputs = [&args.reference, &args.responses].into_iter();
+    let inputs = inputs.chain(&args.rules.config).chain(&args.run.folder);
+    check_outputs(inputs, args.report.files(), args.report.json)?;
     let mut settings = args.rules.settings()?;
     settings.judge.repeats = args.repeats.or(settings.judge.repeats);
     let (reference, responses) = load_both(&args.reference, &args.responses)?;
@@ -269,13 +269,8 @@ impl Work<'_> {
     ) -> Result<Exit, Outside> {
         let summary = Summary { args: self.report, evaluation, outcome: &outcome };
         summary.print(problems)?;
-        if !self.report.quiet {
-            GateArgs::tell_unchecked(
-                &evaluation.plan.gates,
-                outcome.product.statistics.kind,
-                Runs::One,
-            );
-        }
+        let kind = outcome.product.statistics.kind;
+        GateArgs::tell_unchecked(&evaluation.plan.gates, kind, Runs::One);
         let exit = self.gate.report(&outcome.product.gates);
         if !self.report.quiet {
             outcome.warnings.iter().for_each(warn);

@@ -10,6 +10,7 @@ use juror_score::{Ending, Finding, KeyPart, Miss, Question, Record, explain, sco
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::super::gate::in_words;
 use super::super::{ask, count, profile_name, title};
 use super::ReportArgs;
 use crate::exit::Outside;
@@ -103,7 +104,7 @@ impl Summary<'_> {
     fn gates_not_met(&self) -> Vec<String> {
         let gates = self.outcome.product.gates.iter();
         let not_met = gates.filter(|gate| gate.verdict == GateVerdict::Block);
-        not_met.map(|gate| gate.why.clone()).collect()
+        not_met.map(in_words).collect()
     }
 
     fn json(&self, problems: &Problems) -> JsonSummary {

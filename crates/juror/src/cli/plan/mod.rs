@@ -7,6 +7,7 @@ use std::num::NonZero;
 use clap::Args;
 use juror_compare::{ASSUMED_CORRELATION, PlanOptions, Planning, ScoreSpread};
 use juror_report::{plan_rows, plan_table};
+use juror_score::Unit;
 
 use self::places::Places;
 use super::ask::parse_count;
@@ -38,7 +39,7 @@ pub(super) struct PlanArgs {
     places: Vec<String>,
 
     /// The difference to find: a number, or a percentage of the run's mean, such as 5%.
-    #[arg(long, value_name = "D", value_parser = parse_difference)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = parse_difference)]
     detect: Option<Difference>,
 
     /// The metric [default: the one that says best whether answers are right].
@@ -88,6 +89,10 @@ fn parse_difference(text: &str) -> Result<Difference, String> {
     difference.ok_or_else(|| format!("expected a number above 0, or a percentage, found `{text}`"))
 }
 
+fn is_fraction(metric: &str) -> bool {
+    juror_score::metric(metric).is_some_and(|info| info.unit == Unit::Fraction)
+}
+
 /// Parses a number between 0 and 1.
 fn parse_inner_share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
@@ -104,7 +109,7 @@ pub(super) fn run(args: &PlanArgs) -> anyhow::Result<Exit> {
         );
     }
     let options = PlanOptions {
-        detect: args.detect.map(|detect| detect.meant(&spread)).transpose()?,
+        detect: args.detect.map(|detect| detect.of(&metric, &spread)).transpose()?,
         power: args.power,
         confidence: args.confidence,
         trials: args.trials.map(NonZero::get),
@@ -124,6 +129,17 @@ pub(super) fn run(args: &PlanArgs) -> anyhow::Result<Exit> {
 }
 
 impl Difference {
+    /// Returns the difference in the unit of a metric, which must be able to differ by so much.
+    fn of(self, metric: &str, spread: &ScoreSpread) -> anyhow::Result<f64> {
+        let amount = self.meant(spread)?;
+        let is_share = spread.mean.is_none() || is_fraction(metric);
+        anyhow::ensure!(
+            !is_share || amount <= 1.0,
+            "--detect: `{metric}` is from 0 to 1, and cannot differ by {amount}\n  hint: write 0.03, or 3% of the run's mean"
+        );
+        Ok(amount)
+    }
+
     fn meant(self, spread: &ScoreSpread) -> anyhow::Result<f64> {
         match (self, spread.mean) {
             (Difference::Absolute(amount), _) => Ok(amount),

@@ -42,6 +42,11 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
     }
     let rows: Vec<RunRow> = runs.iter().map(row).collect();
     output::print_data(&runs_table(&rows, output::palette()))?;
+    for run in &runs {
+        if let Some(damage) = run.damage() {
+            output::warn(&format!("{}: {damage}", run.folder.display()));
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -64,15 +69,6 @@ pub(super) fn readable(root: &Path) -> anyhow::Result<Vec<StoredRun>> {
     Ok(readable)
 }
 
-/// Returns how far a run came, in a word.
-pub(super) fn state(run: &StoredRun) -> &'static str {
-    match run.manifest.is_complete {
-        true => "complete",
-        false if run.is_busy() => "running",
-        false => "unfinished",
-    }
-}
-
 fn row(run: &StoredRun) -> RunRow {
     let Headline { n, means, usd } = run.headline();
     RunRow {
@@ -83,7 +79,7 @@ fn row(run: &StoredRun) -> RunRow {
         n,
         means: means.iter().map(shown).collect(),
         usd,
-        state: state(run),
+        state: run.state(),
     }
 }
 
@@ -104,5 +100,5 @@ fn in_json(run: &StoredRun) -> Value {
     let manifest = &run.manifest;
     json!({"folder": run.folder.display().to_string(), "id": manifest.id, "name": manifest.name,
         "kind": manifest.kind, "began": manifest.began, "ended": manifest.ended,
-        "state": state(run), "n": n, "means": means, "intervals": intervals, "usd": usd})
+        "state": run.state(), "damage": run.damage(), "n": n, "means": means, "intervals": intervals, "usd": usd})
 }

@@ -1,14 +1,15 @@
 //! `juror runs show`: one run, with what decided it, its files, and how to go on with it.
 
 use clap::Args;
+use juror_pages::ScoredRun;
 use juror_report::{RunMean, about_run_means, visible};
-use juror_run::{look_at_run, rules_name};
+use juror_run::{Settings, look_at_run, rules_name};
 use juror_runs::{Headline, Manifest, RunFile, RunKind, StoredRun, WorkTree, find_run};
 use serde_json::{Map, Value, json};
 
 use super::super::{boolish, count, quoted};
 use super::PlaceArgs;
-use super::list::{shown, state};
+use super::list::shown;
 use crate::exit::Exit;
 use crate::output;
 
@@ -39,26 +40,45 @@ pub(super) struct ShowArgs {
 
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let run = find_run(&args.run, &args.place.root(None)?)?;
+    let damage = damage_of(&run);
     if args.json {
-        output::print_data(&format!("{}\n", serde_json::to_string_pretty(&in_json(&run))?))?;
+        let json = serde_json::to_string_pretty(&in_json(&run, damage.as_ref()))?;
+        output::print_data(&format!("{json}\n"))?;
     } else {
-        output::print_quoting(&in_words(&run))?;
+        output::print_quoting(&in_words(&run, damage))?;
     }
     Ok(Exit::Done)
 }
 
-fn in_json(run: &StoredRun) -> Value {
+/// Returns what is wrong with the files of a run, all of which are read.
+fn damage_of(run: &StoredRun) -> Option<String> {
+    let is_whole = run.manifest.is_complete && run.lacks().is_empty();
+    if !is_whole || run.results_path().is_none() {
+        return run.damage();
+    }
+    match ScoredRun::read(&run.folder.display().to_string(), &Settings::default().plan()) {
+        Ok(scored) => scored.damage,
+        Err(_) => Some("results.jsonl cannot be read: `juror validate` says why".into()),
+    }
+}
+
+fn state(run: &StoredRun, damage: Option<&String>) -> &'static str {
+    if damage.is_some() { "damaged" } else { run.state() }
+}
+
+fn in_json(run: &StoredRun, damage: Option<&String>) -> Value {
     let size = |(file, bytes): (RunFile, u64)| (file.name().to_owned(), json!(bytes));
     let files: Map<String, Value> = run.files().into_iter().map(size).collect();
     let n_done = look_at_run(&run.folder).ok().flatten().map(|state| state.n_done);
-    json!({"folder": run.folder.display().to_string(), "state": state(run), "n_done": n_done,
-        "files": files, "lacks": run.lacks(), "run": run.manifest})
+    json!({"folder": run.folder.display().to_string(), "state": state(run, damage), "damage": damage,
+        "n_done": n_done, "files": files, "lacks": run.lacks(), "run": run.manifest})
 }
 
-fn in_words(run: &StoredRun) -> String {
+fn in_words(run: &StoredRun, damage: Option<String>) -> String {
     let manifest = &run.manifest;
     let (name, id) = (visible(&manifest.name), manifest.short_id());
-    let title = format!("{name} · {id} · {} · {}\n", manifest.kind.word(), state(run));
+    let title =
+        format!("{name} · {id} · {} · {}\n", manifest.kind.word(), state(run, damage.as_ref()));
     let rows = [
         ("folder", Some(run.folder.display().to_string())),
         ("began", Some(times(manifest))),
@@ -73,6 +93,7 @@ fn in_words(run: &StoredRun) -> String {
     let rows = rows.chain(about_run_means(&means).into_iter().map(|note| ("", Some(note))));
     let rows = rows.chain([
         ("files", Some(files(run))),
+        ("damage", damage),
         ("lacks", lacks(run)),
         ("go on", (!manifest.is_complete).then(|| go_on(manifest))),
     ]);
