@@ -18,7 +18,9 @@ impl Incomparable {
                 option_as("allow-incomplete", "allow_incomplete=True")
             ]),
             Incomparable::Damaged { .. } => notice.hint(phrase![
-                "run the command that began it again, or compare what there is with ",
+                "run the command that began it again with ",
+                option_as("fresh", "fresh=True"),
+                ", or compare what there is with ",
                 option_as("allow-incomplete", "allow_incomplete=True")
             ]),
             Incomparable::NothingInCommon { .. } => notice.hint(

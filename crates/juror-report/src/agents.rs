@@ -252,9 +252,9 @@ mod tests {
         let sets = [set("G1_tool", &one), set("all sets", &none)];
         assert_eq!(
             agents_table(&sets, &nothing, true, Palette::Plain),
-            "          queries  solved  unsure  unsolved   SoPR  API Call  Finish  errors    time\n\
-             G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250   1.000       0  0.50 s\n\
-             all sets        0       –       –         –      –         –       –       0       –\n"
+            "          queries  solved  unsure  unsolved   SoPR  API Call  Finish  errors     time\n\
+             G1_tool         2  50.0 %   0.0 %    50.0 %  0.500     0.250   1.000       0  0.500 s\n\
+             all sets        0       –       –         –      –         –       –       0        –\n"
         );
         let plain = agents_table(&sets[..1], &nothing, false, Palette::Plain);
         assert!(!plain.contains("solved"), "{plain}");

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use juror_compare::{
-    CheckedJudge, CorrectionMethod, DifferingAnswer, LabelAgreement, LabelledRate,
+    Caution, CheckedJudge, CorrectionMethod, DifferingAnswer, LabelAgreement, LabelledRate,
     share_with_interval,
 };
 use juror_score::statistics::Interval;
@@ -110,7 +110,11 @@ fn outcome(checked: &CheckedJudge) -> String {
                     "by what people add to it (prediction-powered)"
                 }
             };
-            format!("{raw}\ncorrected {method}: {}", own.shown())
+            let lack = match own.caution {
+                Some(Caution::OneValue) => ", without an interval: one label tells of no spread",
+                _ => "",
+            };
+            format!("{raw}\ncorrected {method}: {}{lack}", own.shown())
         }
         (None, Some(why)) => format!("{raw}\nnot corrected: {why}"),
         (None, None) => raw,

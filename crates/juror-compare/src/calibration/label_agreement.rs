@@ -44,15 +44,17 @@ impl LabelAgreement {
         let row = |judge: &Side| known.iter().map(|people| count(*judge, *people)).collect();
         let table: Vec<Vec<u64>> = known.iter().map(row).collect();
         let found = agreement(&table)?;
+        // One answer says nothing about chance.
+        let beyond_chance = |own: Option<f64>| own.filter(|_| found.n > 1);
         Some(LabelAgreement {
             n: found.n,
             categories: known.iter().map(|side| side.name()).collect(),
             table,
-            prevalence: found.prevalence,
             observed: found.observed,
-            kappa: found.kappa,
-            kappa_se: found.kappa_se,
-            pabak: found.pabak,
+            kappa: beyond_chance(found.kappa),
+            kappa_se: beyond_chance(found.kappa_se),
+            pabak: beyond_chance(found.pabak),
+            prevalence: found.prevalence,
             alpha: alpha_of_people(random),
         })
     }

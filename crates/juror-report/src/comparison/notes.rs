@@ -1,11 +1,11 @@
 //! Notes below the table of metrics: what to keep in mind about its numbers.
 
 use juror_compare::{
-    CandidateComparison, Caution, ClusterNoun, Comparison, Kind, MetricComparison, QuestionName,
+    CandidateComparison, Caution, ClusterNoun, Comparison, MetricComparison, QuestionName,
 };
 use juror_score::{Ordered, Unit, metric};
 
-use super::words::{count, is_of_judging, noun};
+use super::words::{answers, count, is_of_judging, noun};
 use crate::amount::{Amounts, p_value, percent};
 
 /// How many ids a note lists.
@@ -139,8 +139,7 @@ impl Notes<'_> {
         let name = (self.quotes.name)(name);
         let noun = match (self.candidate.trials, self.candidate.run.kind) {
             ([1, 1], kind) => noun(kind, 2),
-            (_, Kind::Eval) => "answers",
-            (_, Kind::Bench) => "attempts",
+            (_, kind) => answers(kind),
         };
         let label = self.label;
         format!("{name}: {a} of the {noun} of A and {b} of {label} have a number{with_errors}")

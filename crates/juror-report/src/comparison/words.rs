@@ -83,7 +83,10 @@ pub(crate) fn extent(comparison: &Comparison, candidate: &CandidateComparison) -
     let [a, b] = candidate.errors.map(count);
     let trials = match candidate.trials {
         [1, 1] => String::new(),
-        both => format!(", with {} answers each", both.map(count).join(" and ")),
+        both => {
+            let answers = answers(candidate.run.kind);
+            format!(", with {} {answers} each", both.map(count).join(" and "))
+        }
     };
     let missing = match candidate.missing {
         [0, 0] => String::new(),
@@ -124,6 +127,14 @@ pub(crate) fn noun(kind: Kind, n: usize) -> &'static str {
         (Kind::Eval, _) => "questions",
         (Kind::Bench, 1) => "query",
         (Kind::Bench, _) => "queries",
+    }
+}
+
+/// What several answers to questions, or attempts at queries, are called.
+pub(crate) fn answers(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Eval => "answers",
+        Kind::Bench => "attempts",
     }
 }
 

@@ -180,3 +180,20 @@ fn what_cannot_be_calibrated_is_refused() {
         "calibrate results.jsonl labels.jsonl -o nowhere/c.json",
     ]));
 }
+
+#[test]
+fn one_label_has_no_spread_and_says_so() {
+    let scores = [0.2, 0.6, 0.9];
+    let results: Vec<Value> = (0..3).map(|at| result(at, scores[at], "m")).collect();
+    let stage = Stage::with_results("results.jsonl", &results);
+    stage.write("one.jsonl", &lines(&[label(0, "random", &json!(1), "ann")]));
+    let told = stage.done("calibrate results.jsonl one.jsonl");
+    for words in [
+        "without an interval: one label tells of no spread",
+        "1 random label is few",
+        "kappa: beyond chance",
+    ] {
+        assert!(told.stdout.contains(words), "{words}: {told}");
+    }
+    assert!(!told.stdout.contains("se 0.000"), "one label has no spread: {told}");
+}
