@@ -41,7 +41,9 @@ impl QuestionNumbers {
         }
         let n_questions = first_items.len();
         let mut n_answers = vec![0; n_questions];
-        of_items.iter().for_each(|question| n_answers[*question as usize] += 1);
+        for question in &of_items {
+            n_answers[*question as usize] += 1;
+        }
         let n_owed = n_answers.iter().copied().max().unwrap_or(0).max(table.n_owed() as usize);
         QuestionNumbers { of_items, first_items, n_questions, n_answers, n_owed }
     }
