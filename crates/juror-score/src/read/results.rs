@@ -389,7 +389,8 @@ mod tests {
             let document = Document::new(name, text.into(), format).expect("JSON");
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);
             let (n_results, problems) = read_results(&document, &mut aggregator).expect("results");
-            let told: Vec<String> = problems.errors.iter().map(|error| error.brief()).collect();
+            let told: Vec<String> =
+                problems.errors.iter().map(juror_document::DatasetError::brief).collect();
             assert_eq!((n_results, told.len()), (3, 2), "{told:?}");
             assert!(told[0].starts_with(&format!("{name}:2:")), "{told:?}");
             assert!(told[0].contains("`steps_score` is 85, outside 0 to 1"), "{told:?}");

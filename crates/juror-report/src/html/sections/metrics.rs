@@ -42,8 +42,9 @@ fn trials(source: &PageSource<'_>) -> impl Iterator<Item = Table> {
         } else {
             String::new()
         };
-        let notes: String = trials.notes().iter().map(|note| format!("; {note}")).collect();
-        let caption = format!("{name}{}{notes}", trials.sentence(trials.metric));
+        let told: Vec<String> =
+            std::iter::once(trials.sentence(trials.metric)).chain(trials.notes()).collect();
+        let caption = format!("{name}{}", told.join("; "));
         Table::of_texts(&caption, &trials.table(), 0)
     })
 }
