@@ -61,6 +61,15 @@ def test_code_of_release_6_runs(reference: Data, responses: Data, tmp_path: Path
         assert compute_aggregates(results) == aggregates
 
 
+def test_the_parameter_of_release_6_tells_it_from_release_5(reference: Data, responses: Data) -> None:
+    results = asyncio.run(run_evaluation(reference, responses, config_file_path=None))
+    assert results == juror.run_evaluation(reference, responses, profile="6")
+    assert compute_aggregates(results) == juror.compute_aggregates(results, profile="6")
+    older = run_evaluation(reference, responses)
+    assert compute_aggregates(older) == juror.compute_aggregates(older, profile="5")
+    assert compute_aggregates(older, None) == juror.compute_aggregates(older, profile="6")
+
+
 def test_a_call_that_is_mistaken_fails_with_a_hint(reference: Data, responses: Data) -> None:
     async def in_a_notebook() -> None:
         compute_aggregates(run_evaluation(reference, responses))
