@@ -53,12 +53,12 @@ def check(model: list[dict[str, Any]]) -> Callable[[Any], None]:
         for mine, plainly in zip(result["results"], wanted["results"], strict=True):
             calls = mine["system_answer"]["called_apis"]
             assert sorted(calls) == sorted(plainly["system_answer"]["called_apis"]) and calls
-            assert mine["api_call_score"] == plainly["api_call_score"] is not None
+            assert mine["scores"]["api_call_score"] == plainly["scores"]["api_call_score"] == 1.0
             assert "This is what the tools say. " in mine["system_answer"]["final_answer"]
         said = result["results"][0]["system_answer"]["final_answer"]
         assert "celsius" in said and "11.5" in said and "09:00" in said
         assert result["summary"]["total_queries"] == 4 and len(model) >= 8
-        scores = [one["api_call_score"] for one in result["results"]]
+        scores = [one["scores"]["api_call_score"] for one in result["results"]]
         calls = sum(len(one["system_answer"]["called_apis"]) for one in result["results"])
         SEEN.append(f"{result['metadata']['framework']}: {calls} calls recorded, API call scores {scores}")
 

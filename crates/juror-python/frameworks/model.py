@@ -77,13 +77,14 @@ def completion(turn: Turn) -> Json:
 def chunks(turn: Turn) -> Iterator[str]:
     whole = completion(turn)
     (choice,) = whole["choices"]
-    delta = choice.pop("message")
-    for at, call in enumerate(delta.get("tool_calls", ())):
-        call["index"] = at
+    said = choice.pop("message")
     whole["object"] = "chat.completion.chunk"
-    ends = [{"delta": delta, "finish_reason": None}, {"delta": {}, "finish_reason": choice["finish_reason"]}]
-    for end in ends:
-        yield json.dumps({**whole, "choices": [{"index": 0, **end}]})
+    deltas = [{"role": "assistant", "content": said["content"]}]
+    # OpenAI sends one call at a time.
+    deltas += [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(said.get("tool_calls", ()))]
+    ends = [*((delta, None) for delta in deltas), ({}, choice["finish_reason"])]
+    for delta, reason in ends:
+        yield json.dumps({**whole, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
     yield "[DONE]"
 
 
