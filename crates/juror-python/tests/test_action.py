@@ -204,3 +204,21 @@ def test_inputs_are_never_part_of_a_script() -> None:
         assert "${{" not in step.get("run", "")
     used = re.findall(r"inputs\.([\w-]+)", (PROJECT / "action.yml").read_text(encoding="utf-8"))
     assert set(used) == set(ACTION["inputs"])
+
+
+def test_the_shell_of_other_forges_does_the_same(runner: Runner) -> None:
+    page = (PROJECT / "docs/pipelines.md").read_text(encoding="utf-8")
+    shell = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[0]
+    install, rest = shell.split("\n", 1)
+    assert install.startswith("pip install")
+    (runner.folder / "gates.yaml").write_text("gates:\n- {questions: [peru], may_break: 0}\n")
+
+    def run(peru: str) -> int:
+        (runner.folder / "responses.jsonl").write_text(answers(peru))
+        environment = {**runner.environment(), "CI_COMMIT_REF_SLUG": "branch"}
+        return subprocess.run(["sh", "-c", rest], cwd=runner.folder, env=environment).returncode
+
+    assert run("Lima") == 0 and (runner.folder / "juror/report.junit.xml").exists()
+    (runner.folder / "juror/run").rename(runner.folder / "main-run")
+    assert run("Lima") == 0 and run("Quito") == 1
+    assert (runner.folder / "juror/comment.md").read_text().startswith("<!-- juror compare: answers -->")

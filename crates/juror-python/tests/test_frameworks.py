@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+from pathlib import Path
 from typing import Any
 
 import juror
@@ -59,6 +61,16 @@ def test_a_framework_that_is_missing_is_named(method: str, module: str, words: s
     with pytest.raises(ImportError) as missing:
         getattr(tool(), method)()
     assert str(missing.value) == words
+
+
+def test_another_module_of_a_framework_s_name_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("agents") is not None:
+        pytest.skip("agents is installed")
+    (tmp_path / "agents.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ImportError, match="`agents` is not that of the OpenAI Agents SDK: .*agents.py has no"):
+        tool().as_agents_sdk()
+    sys.modules.pop("agents")
 
 
 def test_tools_of_a_query_have_the_forms() -> None:

@@ -15,20 +15,25 @@ if TYPE_CHECKING:
 _SMOLAGENTS_TYPES = ("string", "boolean", "integer", "number", "array", "object", "null")
 
 
-def imported(module: str, framework: str, package: str) -> Any:
-    """Returns a module of a framework; raises `ImportError` that says what to install."""
+def imported(module: str, name: str, framework: str, package: str) -> Any:
+    """Returns what a framework calls by a name; raises `ImportError` that says what to install."""
     try:
-        return importlib.import_module(module)
+        found = importlib.import_module(module)
     except ImportError as error:
         if error.name is not None and module.split(".")[0] != error.name.split(".")[0]:
             raise  # It is there, and lacks something itself.
         why = f"{framework} is not installed\n  hint: pip install {package}"
         raise ImportError(why, name=error.name) from error
+    if not hasattr(found, name):
+        place = getattr(found, "__file__", None) or "a folder"
+        why = f"`{module}` is not that of {framework}: {place} has no `{name}`"
+        raise ImportError(f"{why}\n  hint: pip install {package}, and rename what has its name", name=module)
+    return getattr(found, name)
 
 
 def as_langchain(tool: Tool) -> Any:
     """Returns a LangChain tool."""
-    base = imported("langchain_core.tools", "LangChain", "langchain-core").BaseTool
+    base = imported("langchain_core.tools", "BaseTool", "LangChain", "langchain-core")
 
     def run(self: Any, /, **arguments: Any) -> Any:
         return tool(**arguments)
@@ -42,7 +47,7 @@ def as_langchain(tool: Tool) -> Any:
 
 def as_pydantic_ai(tool: Tool) -> Any:
     """Returns a tool of pydantic-ai."""
-    made = imported("pydantic_ai", "pydantic-ai", "pydantic-ai-slim").Tool
+    made = imported("pydantic_ai", "Tool", "pydantic-ai", "pydantic-ai-slim")
 
     async def call(**arguments: Any) -> Any:
         return await tool.acall(**arguments)
@@ -52,7 +57,7 @@ def as_pydantic_ai(tool: Tool) -> Any:
 
 def as_agents_sdk(tool: Tool) -> Any:
     """Returns a tool of the OpenAI Agents SDK."""
-    made = imported("agents", "the OpenAI Agents SDK", "openai-agents").FunctionTool
+    made = imported("agents", "FunctionTool", "the OpenAI Agents SDK", "openai-agents")
 
     async def invoke(context: Any, arguments: str) -> str:
         try:
@@ -75,7 +80,7 @@ def as_agents_sdk(tool: Tool) -> Any:
 
 def as_smolagents(tool: Tool) -> Any:
     """Returns a tool of smolagents."""
-    base = imported("smolagents", "smolagents", "smolagents").Tool
+    base = imported("smolagents", "Tool", "smolagents", "smolagents")
 
     def forward(self: Any, /, *values: Any, **arguments: Any) -> Any:
         return tool(*values, **arguments)
@@ -95,7 +100,8 @@ def as_smolagents(tool: Tool) -> Any:
 
 def as_llama_index(tool: Tool) -> Any:
     """Returns a tool of LlamaIndex."""
-    tools = imported("llama_index.core.tools", "LlamaIndex", "llama-index-core")
+    module, *named = "llama_index.core.tools", "LlamaIndex", "llama-index-core"
+    function_tool, base = (imported(module, name, *named) for name in ("FunctionTool", "ToolMetadata"))
 
     def call(**arguments: Any) -> Any:
         return written(tool(**arguments))
@@ -103,9 +109,9 @@ def as_llama_index(tool: Tool) -> Any:
     async def acall(**arguments: Any) -> Any:
         return written(await tool.acall(**arguments))
 
-    described = _subclass(tools.ToolMetadata, get_parameters_dict=lambda self: dict(tool.parameters))
+    described = _subclass(base, get_parameters_dict=lambda self: dict(tool.parameters))
     metadata = described(name=tool.name, description=tool.description)
-    return tools.FunctionTool(fn=call, async_fn=acall, metadata=metadata)
+    return function_tool(fn=call, async_fn=acall, metadata=metadata)
 
 
 def written(reply: Any) -> str:
