@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 
 import juror
+import juror.graphrag_eval
+import juror.testing
 
 reference = [
     {
@@ -29,6 +31,10 @@ assert juror.compute_aggregates(results)["micro"]["steps_score"]["mean"] == 1.0
 assert juror.compare(results, results).passed
 assert juror.statistics(results)["micro"]["steps_score"]["mean"] == 1.0
 assert asyncio.run(juror.aio.run_evaluation(reference, responses))[0]["steps_score"] == 1.0
+older, newer = juror.graphrag_eval.v5, juror.graphrag_eval.v6
+assert older.run_evaluation(reference, responses) == juror.graphrag_eval.run_evaluation(reference, responses)
+assert asyncio.run(newer.run_evaluation(reference, responses))[0]["steps_score"] == 1.0
+assert juror.testing.assert_answers(responses, reference, steps_score=1.0, ask_models=False) == results
 assert juror.to_arrow(results).to_pydict()["steps_score"] == [1.0]
 with tempfile.TemporaryDirectory() as folder:
     paths = Path(folder, "reference.json"), Path(folder, "responses.json")

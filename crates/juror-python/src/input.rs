@@ -248,6 +248,14 @@ pub(crate) fn settings(config: Option<&Bound<'_, PyAny>>) -> PyResult<Settings> 
     }
 }
 
+/// Loads a file of settings.
+pub(crate) fn settings_document(py: Python<'_>, path: &str) -> PyResult<Document> {
+    load_settings(path).map_err(|error| match error {
+        LoadError::Text(problems) => Refusal::settings(&problems, true).into_error(py),
+        error @ LoadError::Io { .. } => Refusal::File(error).into_error(py),
+    })
+}
+
 /// Reads settings whose gates may be on metrics of the user's own. `name` is that of the argument.
 pub(crate) fn settings_with(
     config: &Bound<'_, PyAny>,
@@ -256,10 +264,7 @@ pub(crate) fn settings_with(
 ) -> PyResult<Settings> {
     let py = config.py();
     if let Some(path) = path_of(config)? {
-        let document = load_settings(&path).map_err(|error| match error {
-            LoadError::Text(problems) => Refusal::settings(&problems, true).into_error(py),
-            error @ LoadError::Io { .. } => Refusal::File(error).into_error(py),
-        })?;
+        let document = settings_document(py, &path)?;
         let refuse = |problems: Problems| Refusal::settings(&problems, true).into_error(py);
         return Settings::read_with(&document, metrics).map_err(refuse);
     }

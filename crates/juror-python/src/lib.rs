@@ -72,7 +72,7 @@ mod _juror {
         match_steps, metric_name_problem, recall_at_k,
     };
     #[pymodule_export]
-    use crate::read::{read_reference, read_responses};
+    use crate::read::{read_reference, read_responses, read_settings};
     #[pymodule_export]
     use crate::run_statistics::{RunStatistics, run_statistics};
     #[pymodule_export]

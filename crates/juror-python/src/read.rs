@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::evaluation::Log;
 use crate::from_json::Builder;
-use crate::input::Input;
+use crate::input::{Input, path_of, settings, settings_document};
 use crate::known::Known;
 use crate::problem::{InputProblem, Refusal};
 
@@ -95,6 +95,18 @@ pub(crate) fn read_responses<'py>(
         }
     }
     Ok(by_id)
+}
+
+/// The settings of a file as Python's objects, checked.
+#[pyfunction]
+pub(crate) fn read_settings<'py>(
+    py: Python<'py>,
+    path: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    settings(Some(path))?;
+    let Some(name) = path_of(path)? else { return Ok(path.clone()) };
+    let document = settings_document(py, &name)?;
+    Builder::new(py).value(document.json())
 }
 
 /// A document with its known objects.

@@ -29,6 +29,7 @@ __all__ = [
     "official_function_name",
     "read_reference",
     "read_responses",
+    "read_settings",
     "recall_at_k",
     "run_command",
     "run_evaluation",
@@ -294,6 +295,9 @@ def read_responses(responses: object, *, strict: bool = False) -> dict[Any, dict
     A record that cannot be read is told in the log of `juror`; with `strict`, `DatasetError` is
     raised with all of them.
     """
+
+def read_settings(path: object) -> Any:
+    """Returns the settings of a file as a dict, checked."""
 
 def compare_sparql_results(
     reference_sparql_result: Mapping[str, Any] | str,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 import json
 import keyword
 import typing
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 from .._juror import BenchRun
+from . import frameworks
 from .plain import plain
 
 _TYPES: dict[str, Any] = {
@@ -41,6 +43,24 @@ class Binding:
             raise RuntimeError("the query of these tools has ended, so that they answer no more")
         return self.url
 
+    def call(self, body: str) -> tuple[int, str]:
+        """Makes a call; returns the status and the text of the reply."""
+        return self.run.call(self.place(), body)
+
+    def call_later(self, body: str, done: Callable[[int | None, str], object]) -> None:
+        """Makes a call, and hands on the same later; without a status, the text is what went wrong."""
+        self.run.call_later(self.place(), body, done)
+
+
+class Caller(Protocol):
+    """Makes the calls of tools."""
+
+    def call(self, body: str) -> tuple[int, str]:
+        """Makes a call; returns the status and the text of the reply."""
+
+    def call_later(self, body: str, done: Callable[[int | None, str], object]) -> None:
+        """Makes a call, and hands on the same later; without a status, the text is what went wrong."""
+
 
 class Tool:
     """A tool of a query: call it like a function, with its arguments by name.
@@ -52,7 +72,7 @@ class Tool:
     A parameter that is optional and given as ``None`` is left out.
     """
 
-    def __init__(self, listed: Mapping[str, Any], binding: Binding) -> None:
+    def __init__(self, listed: Mapping[str, Any], binding: Caller) -> None:
         self._binding = binding
         function = listed["function"]
         self.definition: dict[str, Any] = {"type": "function", "function": function}
@@ -80,22 +100,47 @@ class Tool:
     def __repr__(self) -> str:
         return f"<juror.Tool {self.name}: {self.category} / {self.tool_name} / {self.api_name}>"
 
-    def __call__(self, *values: object, **arguments: object) -> Any:
+    def __call__(self, /, *values: object, **arguments: object) -> Any:
         """Calls the API and returns its response, or the whole reply if that reports an error."""
         return _response(self.call(self._arguments(values, arguments)))
 
-    async def acall(self, *values: object, **arguments: object) -> Any:
+    async def acall(self, /, *values: object, **arguments: object) -> Any:
         """Like calling the tool, for ``async`` agents: other coroutines keep running."""
         return _response(await self.acall_whole(self._arguments(values, arguments)))
+
+    def as_openai(self, *, responses: bool = False) -> dict[str, Any]:
+        """Returns the tool as OpenAI's chat completions take it, or its `responses`."""
+        function = copy.deepcopy(self.definition["function"])
+        return {"type": "function", **function} if responses else {"type": "function", "function": function}
+
+    def as_langchain(self) -> Any:
+        """Returns the tool for LangChain and LangGraph; needs `langchain-core`."""
+        return frameworks.as_langchain(self)
+
+    def as_pydantic_ai(self) -> Any:
+        """Returns the tool for pydantic-ai."""
+        return frameworks.as_pydantic_ai(self)
+
+    def as_agents_sdk(self) -> Any:
+        """Returns the tool for the OpenAI Agents SDK; needs `openai-agents`."""
+        return frameworks.as_agents_sdk(self)
+
+    def as_smolagents(self) -> Any:
+        """Returns the tool for smolagents, whose agents call it synchronously."""
+        return frameworks.as_smolagents(self)
+
+    def as_llama_index(self) -> Any:
+        """Returns the tool for LlamaIndex; needs `llama-index-core`."""
+        return frameworks.as_llama_index(self)
 
     def call(self, arguments: Mapping[str, object]) -> Any:
         """Calls the API with exactly these arguments and returns the whole reply.
 
         That is usually a dict with ``error``, which is empty on success, and ``response``.
         """
-        place, body = self._binding.place(), self._body(arguments)
+        body = self._body(arguments)
         try:
-            return _reply(*self._binding.run.call(place, body))
+            return _reply(*self._binding.call(body))
         except ConnectionError as error:
             return {"error": str(error), "response": ""}
 
@@ -115,7 +160,7 @@ class Tool:
             except RuntimeError:
                 pass  # The loop is closed: nobody waits.
 
-        self._binding.run.call_later(self._binding.place(), self._body(arguments), done)
+        self._binding.call_later(self._body(arguments), done)
         return await reply
 
     def _arguments(self, values: tuple[object, ...], arguments: dict[str, object]) -> dict[str, object]:

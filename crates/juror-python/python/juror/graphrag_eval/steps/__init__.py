@@ -1,0 +1,1 @@
+"""How steps are compared and scored."""
