@@ -5,7 +5,7 @@ use juror_compare::{CompareOptions, Gates, compare};
 use juror_pages::ScoredRun;
 
 use super::compare::{read_all, side};
-use super::page::{PageArgs, PageFiles, is_page};
+use super::page::{PageArgs, PageFiles, RepliesArgs, is_page};
 use super::{RuleArgs, boolish, check_outputs};
 use crate::exit::Exit;
 use crate::output;
@@ -44,6 +44,9 @@ pub(super) struct ReportRunsArgs {
     #[command(flatten)]
     page: PageArgs,
 
+    #[command(flatten)]
+    replies: RepliesArgs,
+
     /// Show the questions that runs have in common, though references or rules differ.
     #[arg(long, env = "JUROR_ALLOW_MISMATCH", value_parser = boolish())]
     allow_mismatch: bool,
@@ -61,18 +64,19 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
         );
     }
     let (files, _) = PageFiles::begin(&args.outputs)?;
-    let plan = args.rules.plan()?;
-    let runs = read_all(&args.runs, &plan)?;
+    let settings = args.rules.settings()?;
+    let runs = read_all(&args.runs, &settings.plan())?;
+    let replies = args.replies.with(settings);
     if !args.quiet {
         for run in &runs {
             output::warn_all(&run.problems);
         }
     }
     let page = match &runs[..] {
-        [only] => args.page.of(only).of_run(&Gates::default(), &[]),
+        [only] => args.page.of(only).with_replies(&replies).of_run(&Gates::default(), &[]),
         [baseline, candidates @ ..] => {
             let comparison = args.compare(baseline, candidates)?;
-            args.page.of_comparison(&runs, &comparison, &Gates::default())
+            args.page.of_comparison(&runs, &replies, &comparison, &Gates::default())
         }
         [] => return Ok(Exit::AskedWrongly),
     };
