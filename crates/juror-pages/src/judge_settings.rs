@@ -89,7 +89,7 @@ mod tests {
     fn models_are_those_of_the_run_with_the_parameters_of_its_settings() {
         let settings = json!({"llm": {
             "generation": {"provider": "openai", "model": "m", "api_key": "***", "headers": "***",
-                "base_url": "env:SOMEWHERE", "parameters": {"seed": 7}},
+                "base_url": "env:SOMEWHERE", "seed": 7},
             "cache": "replies", "max_cost_usd": 1.0}});
         let judges = json!({"chat": {"model": "openai/m", "address": "http://127.0.0.1:9/v1"},
             "embedding": {"model": "openai/e"}, "repeats": 3});
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn another_model_than_that_of_the_settings_is_asked_without_their_parameters() {
         let settings = json!({"llm": {"generation":
-            {"provider": "openai", "model": "other", "parameters": {"seed": 7}}}});
+            {"provider": "openai", "model": "other", "seed": 7}}});
         let judges = json!({"chat": {"model": "anthropic/m"}, "embedding": null});
         let llm = settings_of(&manifest(&settings, &judges)).llm.expect("models");
         let chat = llm.generation.expect("a chat model");

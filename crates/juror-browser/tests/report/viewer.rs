@@ -142,8 +142,9 @@ fn a_metric_and_a_question_are_shown_over_all_runs() {
     assert_eq!(browser.count(".chart .cell"), 3, "a cell for each run");
     assert_eq!(browser.count(".chart .cell.good"), 2);
     browser.click("tbody th a");
-    browser
-        .wait_over_pages("location.pathname === '/run/three' && document.querySelector('.question .answers')");
+    browser.wait_over_pages(
+        "location.pathname === '/run/three' && document.querySelector('.question .answers')",
+    );
     is_quiet(&browser, &serving);
     let url = serving.url();
     has_no_barriers(&browser, &format!("{url}/history"));
