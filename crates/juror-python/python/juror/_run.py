@@ -59,7 +59,11 @@ class Run(os.PathLike[str]):
         """What the run says about itself, as in `run.json`; empty for a file of results."""
         if not self._path.is_dir():
             return {}
-        return _read_json(self._path / "run.json")
+        file = self._path / "run.json"
+        manifest = _read_json(file)
+        if not isinstance(manifest, dict):
+            raise DatasetError([Problem("not a manifest of a run", file=str(file))])
+        return manifest
 
     @functools.cached_property
     def results(self) -> list[Result]:
