@@ -92,5 +92,5 @@ fn program(folder: &Path, line: &str) -> Command {
 }
 
 pub(crate) fn end(command: &mut Command) -> Ended {
-    Ended::of(&mut command)
+    Ended::of(command)
 }
