@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
 import re
 import statistics
 import sys
@@ -24,6 +23,7 @@ import compare
 import harness
 from chromium import Chromium
 from compare import WORK, CannotRun, run_anew, say
+from harness import juror, tell
 
 # What reports are to keep to, for 10,000 questions.
 BUDGETS = {"beside": 2.0, "megabytes": 25.0, "shell": 60.0, "usable": 1.0, "rows": 300}
@@ -124,18 +124,6 @@ def opening(browser: Chromium) -> float:
     browser.value("[...document.querySelectorAll('.questions tbody:not(.space) th a')].at(-1).click()")
     browser.wait("document.querySelector('.question .answers')")
     return float(str(browser.value("(performance.now() - window.pressed) / 1e3")))
-
-
-def tell(what: str, value: float, unit: str, budget: float | None = None) -> None:
-    shown = f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
-    aim = "" if budget is None else f"budget {budget:g} {unit}  {'met' if value <= budget else 'MISSED'}"
-    say(f"  {what:44} {shown:>10} {unit:3} {aim}".rstrip())
-
-
-def juror() -> Path:
-    """The program that was built, wherever cargo puts it."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", harness.PROJECT / "target"))
-    return target / "release/juror"
 
 
 if __name__ == "__main__":

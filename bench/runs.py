@@ -21,9 +21,10 @@ from pathlib import Path
 import compare
 import harness
 from compare import WORK, CannotRun, Workload, run, say
-from harness import PROJECT
+from harness import juror, tell
 
-JUROR = PROJECT / "target/release/juror"
+# What a comparison of 10,000 questions may take.
+BUDGETS = {"seconds": 1.0, "megabytes": 400.0}
 
 
 def main() -> int:
@@ -57,19 +58,19 @@ def measure(n_questions: int, rounds: int) -> None:
     before, after = folder / "before", folder / "after"
     evaluate(workload.reference, workload.responses, before)
     evaluate(workload.reference, broken, after)
-    measured = [run(JUROR, "compare", before, after, "--json") for _ in range(rounds)]
+    measured = [run(juror(), "compare", before, after, "--json") for _ in range(rounds)]
     seconds = statistics.median(own.seconds for own in measured)
     peak = statistics.median(own.peak_bytes for own in measured)
     n_bytes = sum((place / "results.jsonl").stat().st_size for place in (before, after))
-    print(
-        f"{n_questions:,} questions: {seconds:.2f} s, {peak / 1e6:.0f} MB; the runs have "
-        f"{n_bytes / 1e6:.0f} MB of results"
-    )
+    share = n_questions / 10_000
+    say(f"{n_questions:,} questions, {n_bytes / 1e6:.0f} MB of results")
+    tell("juror compare", seconds, "s", BUDGETS["seconds"] if share <= 1 else None)
+    tell("  peak memory", peak / 1e6, "MB", BUDGETS["megabytes"] * max(share, 1))
     shutil.rmtree(folder)
 
 
 def evaluate(reference: Path, responses: Path, folder: Path) -> None:
-    run(JUROR, "eval", reference, responses, "--no-model", "--quiet", "--run", folder)
+    run(juror(), "eval", reference, responses, "--no-model", "--quiet", "--run", folder)
 
 
 def break_some(workload: Workload, path: Path) -> Path:

@@ -84,11 +84,12 @@ function pairsOf() {
 }
 
 function verdictsOf(bench, at) {
-  const call = { purpose: "answer_correctness", repeat: 0, messages: [{ role: "system", text: "You judge answers." }, { role: "user", text: `Compare these texts.\n${HOSTILE}` }], reply: '{"matching": 2}', usd: 0.00042, known: false };
-  const verdict = { metric: "answer_correctness", step: null, numbers: [["answer_recall", 0.5], ["answer_precision", 0.6667], ["n_matching", 2], ["label", "partly"]], error: null, reason: "T2 is missing, T3 is wrong.", claims: null, repeats: [["answer_f1", [0.5, null, 1]]], usd: 0.00126, by: "a-model at temperature 0", flags: at % 5 === 4 ? ["imitates a verdict"] : [], calls: [call, { ...call, repeat: 1, known: true }] };
-  if (bench) return [{ ...verdict, metric: "sopr_score", numbers: [["sopr_score", 1]], calls: null }];
+  const text = (role, text) => ({ role, text, more: 0 });
+  const call = { purpose: "answer_claims", model: "openai/a-model", repeat: 0, messages: [text("system", "You judge answers."), text("user", `Compare these texts.\n${HOSTILE}`)], reply: text("reply", '{"matching": 2}'), tokens: [812, 61], usd: 0.00042 };
+  const verdict = { metric: "answer_correctness", step: null, numbers: [["answer_recall", 0.5], ["answer_precision", 0.6667], ["n_matching", 2], ["label", "partly"]], error: null, reason: "T2 is missing, T3 is wrong.", claims: null, repeats: [["answer_f1", [0.5, null, 1]]], usd: 0.00126, by: "a-model at temperature 0", flags: at % 5 === 4 ? ["imitates a verdict"] : [], calls: [call, { ...call, repeat: 1 }], no_calls: null };
+  if (bench) return [{ ...verdict, metric: "sopr_score", numbers: [["sopr_score", 1]], calls: [], no_calls: "not kept in .juror/llm: replies were not kept, were removed, or are somewhere else" }];
   const claims = { reference: ["T1 was out of service", "T2 was out of service", "Statnett owns the line to Oslo"], actual: ["Statnett owns the line to Oslo", "T1 was out of service", "T3 was out of service"], matching: [[0, 1], [2, 0]] };
-  return [{ ...verdict, claims }, { ...verdict, metric: "retrieval_context_recall", step: 4, numbers: [], repeats: [], reason: null, error: "the reply is no JSON", calls: null }];
+  return [{ ...verdict, claims }, { ...verdict, metric: "retrieval_context_recall", step: 4, numbers: [], repeats: [], reason: null, error: "the reply is no JSON", calls: [], no_calls: null }];
 }
 
 function trajectory() {

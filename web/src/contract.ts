@@ -167,16 +167,26 @@ export interface Verdict {
   usd: number | null;
   by: string | null;
   flags: string[];
-  calls: Call[] | null;
+  calls: Call[];
+  /** Why the calls are not there, if they are not. */
+  no_calls: string | null;
 }
 
+/** What a judge was asked, and what it replied. */
 export interface Call {
   purpose: string;
+  model: string;
   repeat: number;
-  messages: { role: string; text: string }[];
-  reply: string;
+  messages: CallText[];
+  reply: CallText;
+  tokens: [sent: number, written: number];
   usd: number | null;
-  known: boolean;
+}
+
+export interface CallText {
+  role: string;
+  text: string;
+  more: number;
 }
 
 export interface TreeNode {

@@ -4,6 +4,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { readIndex } from "./decode";
 import { Navigation, onFollowedLink } from "./navigation";
+import { keepScrollersReachable } from "./scrollers";
 
 async function start(place: HTMLElement) {
   const navigation = new Navigation();
@@ -19,15 +20,6 @@ async function start(place: HTMLElement) {
   if (navigation.view.q === null && location.hash.startsWith("#/")) arrive();
 }
 
-/** Lets the keyboard scroll static parts that are wider than the window. */
-function reachScrollers() {
-  for (const part of document.querySelectorAll<HTMLElement>("main > section, main > section > details, figure.chart, .scroll")) {
-    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
-    else part.removeAttribute("tabindex");
-  }
-}
-
-reachScrollers();
-addEventListener("resize", reachScrollers);
+keepScrollersReachable();
 const place = document.getElementById("app");
 if (place) void start(place);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use base64::Engine as _;
@@ -86,6 +86,11 @@ impl Browser {
         self.wait_for(self.client().goto(address.as_str()));
     }
 
+    /// Opens an address.
+    pub fn visit(&self, address: &str) {
+        self.wait_for(self.client().goto(address));
+    }
+
     /// Sets the screen and the settings that pages meet from now on.
     pub fn show_on(&self, scene: Scene) {
         for (name, parameters) in scene.commands() {
@@ -128,6 +133,21 @@ impl Browser {
         if let Err(error) = self.runtime.block_on(waited) {
             panic!("never true: {condition}\n  at {}\n{error}", self.fragment());
         }
+    }
+
+    /// Waits until an expression is true, whichever page is there by then: what a page is asked is
+    /// lost when another one takes its place.
+    pub fn wait_over_pages(&self, condition: &str) {
+        let script = format!("return Boolean({condition});");
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            // A page that is just being left does not answer.
+            let told = self.runtime.block_on(self.client().execute(&script, Vec::new()));
+            if told.is_ok_and(|told| told == true) {
+                return;
+            }
+        }
+        panic!("never true: {condition}");
     }
 
     /// The text of every element of a selector, as it is in the document.

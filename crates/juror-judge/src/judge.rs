@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use futures_util::future::join_all;
-use juror_models::{Answer, CallError, ChatCall, Cost, Models, Pending};
-use juror_score::{Aspect, Case, Cause, JudgedBy, Judgement, Matching, Verdict, Why};
+use juror_models::{Answer, CallError, ChatCall, Cost, Models, Pending, Tape, TapedCall};
+use juror_score::{Aspect, Case, Cause, Finding, JudgedBy, Judgement, Matching, Verdict, Why};
+
+use crate::retrieval::is_asked_for;
 
 /// How many equal calls one judging of a case can make before their numbers run into those of the
 /// next repeat.
@@ -142,6 +144,44 @@ impl Panel {
         }
         judgement
     }
+
+    /// Judges a case like [`judge`](Self::judge), one judge and one repeat after the other, so that
+    /// it is known which calls led to which finding. `tape` is that of the models.
+    pub async fn retrace(
+        &self,
+        case: &Case<'_>,
+        matching: Option<&Matching>,
+        models: &Models,
+        tape: &Tape,
+    ) -> Vec<Retraced> {
+        let mut all = Vec::new();
+        for judge in &self.judges {
+            let (mut repeats, mut calls) = (Vec::new(), Vec::new());
+            for repeat in 0..=self.n_further {
+                tape.take();
+                repeats.push(judge.judge(case, matching, models, Repeat(repeat)).await);
+                let taped = tape.take().into_iter();
+                calls.extend(taped.map(|call| TapedCall { repeat, ..call }));
+            }
+            for finding in Judgement::of_repeats(repeats).findings {
+                let is_own = |call: &TapedCall| {
+                    call.step == finding.step && is_asked_for(&call.purpose, finding.aspect.name())
+                };
+                let own = calls.extract_if(.., |call| is_own(call)).collect();
+                all.push(Retraced { finding, calls: own });
+            }
+        }
+        all
+    }
+}
+
+/// A finding, and the calls that led to it.
+#[derive(Debug)]
+pub struct Retraced {
+    /// What was found.
+    pub finding: Finding,
+    /// The calls. Their `repeat` is the number of the judging, counted from 0.
+    pub calls: Vec<TapedCall>,
 }
 
 /// Which models judged, with which prompts.

@@ -55,7 +55,7 @@ pub use correctness::{
 };
 pub use custom::{Custom, Input, ShownSteps};
 pub use final_answer::{FinalAnswerJudge, JudgedFinalAnswer};
-pub use judge::{Judge, Panel, Repeat};
+pub use judge::{Judge, Panel, Repeat, Retraced};
 pub use pass_rate::{JudgedAnswer, PassRateJudge};
 pub use preference::{PreferenceJudge, Preferred};
 pub use purpose::decides;

@@ -17,6 +17,16 @@ pub(crate) const ANSWER_PURPOSES: [&str; 2] = ["answer_attribution", "answer_use
 /// The purposes of judging them by the expected contexts.
 pub(crate) const CONTEXT_PURPOSES: [&str; 2] = ["context_attribution", "context_usefulness"];
 
+/// Whether a call for this purpose decides a metric; f1 follows from the others.
+pub(crate) fn is_asked_for(purpose: &str, metric: &str) -> bool {
+    let is_for = |purposes: [&str; 2]| match purposes.iter().position(|own| *own == purpose) {
+        Some(0) => metric.ends_with("_recall"),
+        Some(_) => metric.ends_with("_precision"),
+        None => true,
+    };
+    is_for(ANSWER_PURPOSES) && is_for(CONTEXT_PURPOSES)
+}
+
 /// The placeholders that the prompt for recall may use.
 pub(crate) const ATTRIBUTION_PLACES: &[&str] = &["question", "reference", "contexts"];
 
@@ -72,9 +82,10 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Numbers a call, so that the model is asked about each step anew, and in each repeat.
+    /// Numbers a call, so that the model is asked about each step anew, and in each repeat, and says
+    /// which step it is about.
     fn numbered(&self, call: ChatCall) -> ChatCall {
-        self.repeat.of(ChatCall { repeat: self.task.number, ..call })
+        self.repeat.of(ChatCall { repeat: self.task.number, step: Some(self.task.step), ..call })
     }
 }
 

@@ -17,12 +17,15 @@ pub struct ChatCall {
     pub schema: Option<Schema>,
     /// Distinguishes otherwise equal calls that should each get their own reply.
     pub repeat: u32,
+    /// The step of a trajectory that it is about, if any. The model does not see it, so it does not
+    /// decide the reply.
+    pub step: Option<usize>,
 }
 
 impl ChatCall {
     /// Creates a call that is asked once.
     pub fn new(purpose: impl Into<String>, prompt: Prompt, schema: Option<Schema>) -> ChatCall {
-        ChatCall { purpose: purpose.into(), prompt, schema, repeat: 0 }
+        ChatCall { purpose: purpose.into(), prompt, schema, repeat: 0, step: None }
     }
 }
 

@@ -55,6 +55,7 @@ mod schema;
 mod secret;
 mod sse;
 mod tally;
+mod tape;
 mod turns;
 mod vectors;
 
@@ -79,3 +80,4 @@ pub use secret::{
     Secret, Secrets, is_secret_name, is_secret_parameter, looks_like_a_key, says_who_asks,
 };
 pub use tally::{Calls, Cost, Count, Tally};
+pub use tape::{SHOWN_MARKER, Tape, TapedCall, TapedReply};

@@ -25,6 +25,7 @@ use crate::prices::Prices;
 use crate::provider::ModelSpec;
 use crate::secret::Secrets;
 use crate::tally::{Calls, Cost, Tally};
+use crate::tape::{Tape, TapedCall, TapedReply};
 use crate::vectors;
 
 /// The purpose under which questions judged as a whole in an earlier run are counted.
@@ -97,6 +98,8 @@ pub struct Models {
     /// The number of calls that failed for good before any succeeded; `u32::MAX` once one has.
     n_failed_first: AtomicU32,
     tally: Mutex<Tally>,
+    /// Records calls, if somebody listens.
+    tape: Option<Tape>,
 }
 
 /// A model with its name and the maker of its keys.
@@ -180,7 +183,14 @@ impl Models {
             in_flight: Mutex::default(),
             n_failed_first: AtomicU32::new(0),
             tally: Mutex::default(),
+            tape: None,
         })
+    }
+
+    /// Records all calls but conversations from now on.
+    #[must_use]
+    pub fn taped(self, tape: Tape) -> Models {
+        Models { tape: Some(tape), ..self }
     }
 
     /// The chat model, as `provider/model`.
@@ -320,10 +330,14 @@ impl Models {
             let request = ChatRequest { purpose, system, user, schema };
             Box::pin(async move { self.chat.model.chat(&request).await })
         };
-        match self.fetch(&ticket, usable, &send).await {
+        let fetched = self.priced(self.fetch(&ticket, usable, &send).await);
+        if let Some(tape) = &self.tape {
+            let reply = fetched.as_ref().ok().map(|(kept, cost)| TapedReply::of(kept, *cost));
+            tape.add(TapedCall::of_chat(call, &self.chat.name, reply));
+        }
+        match fetched {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
-            Ok(kept) => {
-                let cost = self.cost(&kept);
+            Ok((kept, cost)) => {
                 Answer { outcome: kept.said.into_text().map_err(CallError::from), cost }
             }
         }
@@ -352,13 +366,29 @@ impl Models {
                 Ok(ModelReply { said: Outcome::Text(text), usage: reply.usage })
             })
         };
-        match self.fetch(&ticket, |text| vectors::decode(text).is_ok(), &send).await {
+        let usable = |text: &str| vectors::decode(text).is_ok();
+        let fetched = self.priced(self.fetch(&ticket, usable, &send).await);
+        if let Some(tape) = &self.tape {
+            let reply =
+                |(kept, cost): &(Kept, Cost)| TapedReply::of_vectors(kept, *cost, texts.len());
+            let reply = fetched.as_ref().ok().map(reply);
+            tape.add(TapedCall::of_embedding(texts, &side.name, reply));
+        }
+        match fetched {
             Err(error) => Answer { outcome: Err(error), cost: Cost::default() },
-            Ok(kept) => Answer {
+            Ok((kept, cost)) => Answer {
                 outcome: vectors::decode(kept.said.as_str()).map_err(CallError::Unreadable),
-                cost: self.cost(&kept),
+                cost,
             },
         }
+    }
+
+    /// Adds its price to a reply.
+    fn priced(&self, fetched: Result<Kept, CallError>) -> Result<(Kept, Cost), CallError> {
+        fetched.map(|kept| {
+            let cost = self.cost(&kept);
+            (kept, cost)
+        })
     }
 
     fn cost(&self, kept: &Kept) -> Cost {

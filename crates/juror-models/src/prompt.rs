@@ -50,12 +50,17 @@ impl Prompt {
         while self.parts().any(|part| matches!(part, Part::Text(text) if text.contains(&marker))) {
             marker = random_marker();
         }
+        self.rendered_with(&marker)
+    }
+
+    /// Returns the system and user prompts with a marker.
+    pub(crate) fn rendered_with(&self, marker: &str) -> (Option<String>, String) {
         let render = |parts: &[Part]| {
             let mut rendered = String::new();
             for part in parts {
                 rendered.push_str(match part {
                     Part::Text(text) => text,
-                    Part::Marker => &marker,
+                    Part::Marker => marker,
                 });
             }
             rendered

@@ -4,17 +4,22 @@
 //! what identifies it, or those of a file of results. [`RunPages`] makes pages of such runs: of one
 //! ([`RunPages::of_run`]) or of a comparison ([`RunPages::of_comparison`]). `juror-report` draws them;
 //! this crate collects what they are drawn from: the text of each result, the calls of agents, and
-//! what the manifest says about the run.
+//! what the manifest says about the run. What judges were asked, and what they replied, is found among
+//! kept replies ([`JudgeReplies`]); nothing is sent.
 //!
 //! You will not find HTML, scoring or printing here.
 
 mod about;
 mod answers;
 mod damage;
+mod judge_settings;
+mod judged_attempt;
+mod kept_calls;
 mod result_judge;
 mod run_pages;
 mod scored_run;
 
+pub use judge_settings::JudgeReplies;
 pub use result_judge::{JudgeForm, judge_of_attempts};
 pub use run_pages::RunPages;
 pub use scored_run::{ScoredRun, UnreadableRun, explain_result, judge_of_questions};

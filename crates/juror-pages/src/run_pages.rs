@@ -1,19 +1,26 @@
 //! Makes pages of runs.
 
-use crate::scored_run::ScoredRun;
+use std::sync::OnceLock;
+
 use juror_compare::{Comparison, GateOutcome, Gates, Statistics};
 use juror_report::{Page, PageLink, PageOptions, PageRun, PageSource, render_page};
 use juror_score::Aspect;
+use juror_score::read::judged_aspects;
 use juror_score::statistics::CONFIDENCE;
 
 use crate::about::about;
 use crate::answers::{Journal, answers};
+use crate::judge_settings::{JudgeReplies, settings_of};
+use crate::kept_calls::KeptCalls;
+use crate::scored_run::ScoredRun;
 
 /// Runs that were read, and what pages keep of them.
 pub struct RunPages<'r> {
     runs: Vec<&'r ScoredRun>,
-    statistics: Vec<Statistics>,
+    /// Those of each run, once they are needed.
+    statistics: Vec<OnceLock<Statistics>>,
     journals: Vec<Option<Journal>>,
+    calls: Vec<KeptCalls>,
     links: Vec<PageLink>,
     notes: Vec<String>,
     /// What is known about the first run, if it does not say so itself.
@@ -29,8 +36,9 @@ impl<'r> RunPages<'r> {
     ) -> RunPages<'r> {
         let runs: Vec<&ScoredRun> = runs.into_iter().collect();
         RunPages {
-            statistics: runs.iter().map(|run| Statistics::of(&run.scores, CONFIDENCE)).collect(),
+            statistics: runs.iter().map(|_| OnceLock::new()).collect(),
             journals: runs.iter().map(|run| Journal::of(run)).collect(),
+            calls: kept_calls(&runs, &JudgeReplies::default()),
             runs,
             links: Vec::new(),
             notes: Vec::new(),
@@ -50,8 +58,15 @@ impl<'r> RunPages<'r> {
     #[must_use]
     pub fn with_statistics(mut self, statistics: Statistics) -> RunPages<'r> {
         if let Some(first) = self.statistics.first_mut() {
-            *first = statistics;
+            *first = statistics.into();
         }
+        self
+    }
+
+    /// Says where the replies of judges may be, if not where runs say.
+    #[must_use]
+    pub fn with_replies(mut self, replies: &JudgeReplies) -> RunPages<'r> {
+        self.calls = kept_calls(&self.runs, replies);
         self
     }
 
@@ -71,8 +86,7 @@ impl<'r> RunPages<'r> {
 
     /// Makes the page of the first run, with how its gates came out.
     pub fn of_run(&self, gates: &Gates, outcomes: &[GateOutcome]) -> Page {
-        let mut runs = self.page_runs();
-        runs.truncate(1);
+        let runs = self.page_runs(1);
         let title = runs.first().map_or(String::new(), |run| run.facts.name.clone());
         render_page(&PageSource {
             title: if title.trim().is_empty() { "Report".into() } else { title },
@@ -99,7 +113,7 @@ impl<'r> RunPages<'r> {
         render_page(&PageSource {
             title,
             made: made(),
-            runs: self.page_runs(),
+            runs: self.page_runs(self.runs.len()),
             comparison: Some(comparison),
             gates,
             outcomes: &[],
@@ -109,28 +123,43 @@ impl<'r> RunPages<'r> {
         })
     }
 
-    fn page_runs(&self) -> Vec<PageRun<'_>> {
+    /// The first runs.
+    fn page_runs(&self, n_runs: usize) -> Vec<PageRun<'_>> {
         let mut told = Some(self.about.clone())
             .filter(|_| self.runs.first().is_some_and(|run| run.manifest.is_none()));
-        let runs = self.runs.iter().zip(&self.statistics).zip(&self.journals);
-        runs.map(|((run, statistics), journal)| PageRun {
+        let page_run = |(at, run): (usize, &&'r ScoredRun)| PageRun {
             facts: &run.facts,
             scores: &run.scores,
-            statistics,
+            statistics: self.statistics[at].get_or_init(|| Statistics::of(&run.scores, CONFIDENCE)),
             profile: run.profile(),
-            custom: custom_aspects(run),
+            aspects: judged_aspects(run.profile(), custom_aspects(run)),
             about: told.take().filter(|told| !told.is_empty()).unwrap_or_else(|| about(run)),
-            answers: answers(run, journal.as_ref()),
-        })
-        .collect()
+            answers: answers(run, self.journals[at].as_ref()),
+            calls: &self.calls[at],
+        };
+        self.runs.iter().enumerate().take(n_runs).map(page_run).collect()
     }
 }
 
-/// Each metric of the user's own, as an aspect by itself.
+fn kept_calls(runs: &[&ScoredRun], replies: &JudgeReplies) -> Vec<KeptCalls> {
+    runs.iter().map(|run| KeptCalls::of(run, replies)).collect()
+}
+
+/// The evaluations of the user's own that a run says it has, then every other metric of theirs as an
+/// aspect by itself.
 fn custom_aspects(run: &ScoredRun) -> Vec<Aspect> {
-    let own = run.scores.columns().iter().filter(|column| column.info.is_none());
-    own.map(|column| Aspect::custom(column.name.to_string(), vec![column.name.to_string()]))
-        .collect()
+    let settings = run.manifest.as_ref().map(settings_of).unwrap_or_default();
+    let evaluations = settings.custom_evaluations.into_iter();
+    let mut aspects: Vec<Aspect> = evaluations
+        .map(|own| Aspect::custom(own.name, own.outputs.into_keys().collect()))
+        .collect();
+    for column in run.scores.columns().iter().filter(|column| column.info.is_none()) {
+        let name = &*column.name;
+        if !aspects.iter().any(|aspect| aspect.part(name).is_some()) {
+            aspects.push(Aspect::custom(name, vec![name.to_owned()]));
+        }
+    }
+    aspects
 }
 
 /// The time, in UTC.

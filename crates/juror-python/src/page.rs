@@ -2,16 +2,16 @@
 
 use juror_compare::{CompareOptions, ComparedRun, Gates, Kind, RunFacts, compare};
 use juror_document::{Document, Format};
-use juror_pages::RunPages;
-use juror_pages::ScoredRun;
+use juror_pages::{JudgeReplies, RunPages, ScoredRun};
 use juror_report::{Page, PageOptions};
+use juror_run::Environment;
 use juror_score::read::OwnMetrics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
 use crate::aggregates::{items, plan_of, tell};
-use crate::input::path_of;
+use crate::input::{path_of, settings};
 use crate::lazy_results::LazyResults;
 use crate::output::write_file;
 use crate::pieces::json_of;
@@ -49,18 +49,22 @@ pub(crate) fn write_report<'py>(
         max_size: choices.max_size.unwrap_or(PageOptions::MAX_SIZE),
         redact: choices.redact,
     };
-    let page = py.detach(|| page_of(&runs, options, choices.allow_mismatch));
+    let environment = Environment::read(|_| {});
+    let replies = JudgeReplies { settings: settings(config)?, environment, cache: None };
+    let page = py.detach(|| {
+        let pages = RunPages::new(&runs, options).with_replies(&replies);
+        page_of(&pages, &runs, choices.allow_mismatch)
+    });
     let page = page.map_err(|problem| Refusal::Comparison(problem).into_error(py))?;
     write_file(py, path, page.html.as_bytes())?;
     Ok(page.note)
 }
 
 fn page_of(
+    pages: &RunPages<'_>,
     runs: &[ScoredRun],
-    options: PageOptions,
     allow_mismatch: bool,
 ) -> Result<Page, InputProblem> {
-    let pages = RunPages::new(runs, options);
     let [baseline, candidates @ ..] = runs else {
         return Ok(pages.of_run(&Gates::default(), &[]));
     };

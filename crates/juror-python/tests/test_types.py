@@ -56,6 +56,10 @@ delta: float = comparison["candidates"][0]["metrics"]["steps_score"]["delta"]
 outcomes: list[dict[str, Any]] = juror.gate(comparison, {"gates": []}, coverage="80%")
 passed: bool = juror.gate(results, "gates.yaml").passed
 interval: list[float] | None = juror.statistics(results, confidence=0.9).micro["steps_score"]["interval"]
+run = juror.Run(Path("run"), profile=6)
+mean: float = run.statistics().micro["steps_score"]["mean"]
+answers: list[dict[str, Any]] = run.results
+juror.compare(run, juror.Run("other")).report("changes.html")
 juror.compare(results)  # type: ignore[call-arg]
 juror.compare(results, results, flips="some")  # type: ignore[arg-type]
 juror.stats.gate(None, 0.02, level="warn")["verdict"].upper()

@@ -89,8 +89,9 @@ pub use comparison::{
     comparison_markdown, comparison_name, comparison_text, comparison_tsv, is_unchanged,
 };
 pub use html::{
-    AnswerText, HistoryPoint, Page, PageLink, PageOptions, PageRun, PageSource, StripCell,
-    VIEW_SCRIPT, VIEW_STYLE, history_chart, page_policy, question_strip, render_page, view_policy,
+    AnswerText, HistoryPoint, JudgeCall, JudgeCalls, Page, PageLink, PageOptions, PageRun,
+    PageSource, StripCell, VIEW_SCRIPT, VIEW_STYLE, VerdictCalls, history_chart, page_policy,
+    question_strip, render_page, view_policy,
 };
 pub use junit::Threshold;
 pub use planning::{PlanRow, PlanSources, plan_rows, plan_table};

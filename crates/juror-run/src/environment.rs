@@ -14,7 +14,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 /// The environment of the process, and the `.env` file in its working directory. Values carry their
 /// origin, because whoever can write a file into a folder need not be who set the variables of the
 /// process.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Environment {
     has_process: bool,
     file: HashMap<String, String>,

@@ -6,6 +6,7 @@
 //! the large recorded sets are used if they are available ([`recorded_cases`]).
 //!
 //! [`same`] and [`near`] compare values, [`misfits`] compares them with a JSON Schema, and [`Random`] gives repeatable random numbers.
+//! [`Ended`] runs a program to its end, and [`Serving`] one that serves.
 //!
 //! ```
 //! use juror_testing::{Random, near, project, run_cases, same};
@@ -21,11 +22,13 @@
 //!
 //! You will not find anything the program needs here, nor another crate of the project.
 
+mod program;
 mod random;
 mod recorded;
 mod same;
 mod schema;
 
+pub use program::{Ended, Serving};
 pub use random::Random;
 pub use recorded::{RecordedCase, project, read_cases, recorded_cases, run_cases};
 pub use same::{Checked, near, same, text};

@@ -40,6 +40,7 @@ impl Viewer {
     fn make_report(&self, run: &ListedRun) -> Result<String, UnreadableRun> {
         let scored = self.read(run)?;
         let pages = RunPages::new([&scored], PageOptions::default())
+            .with_replies(&self.replies)
             .with_links(links(run))
             .with_notes(notes(&scored));
         Ok(pages.of_run(&Gates::default(), &[]).html)
@@ -107,6 +108,7 @@ impl Viewer {
             compare(sides[0], &sides[1..], &options).map_err(NoReport::Incomparable)?;
         let notes = scored.iter().flat_map(notes).collect();
         let pages = RunPages::new(&scored, PageOptions::default())
+            .with_replies(&self.replies)
             .with_links(links_of_comparison(runs, allow_mismatch))
             .with_notes(notes);
         Ok(pages.of_comparison(&comparison, &self.plan.gates).html)

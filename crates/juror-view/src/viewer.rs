@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use juror_models::Secret;
+use juror_pages::JudgeReplies;
 use juror_run::Plan;
 use tokio::sync::watch;
 
@@ -29,6 +30,8 @@ pub struct ViewerSetup {
     pub labels: Option<PathBuf>,
     /// Who labels; `None` to ask.
     pub name: Option<String>,
+    /// Where the replies of judges are.
+    pub replies: JudgeReplies,
 }
 
 /// Serves the runs of a folder.
@@ -42,6 +45,7 @@ pub struct Viewer {
     pub(crate) outcomes: Outcomes,
     pub(crate) labels: Option<PathBuf>,
     pub(crate) name: Option<String>,
+    pub(crate) replies: JudgeReplies,
     pub(crate) judged: JudgedRuns,
     /// Becomes true when the server stops.
     pub(crate) stopping: watch::Sender<bool>,
@@ -60,6 +64,7 @@ impl Viewer {
             outcomes: Outcomes::default(),
             labels: setup.labels,
             name: setup.name,
+            replies: setup.replies,
             judged: JudgedRuns::default(),
             stopping: watch::Sender::new(false),
         })

@@ -2,22 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use juror_scripted::{Fault, Reply, Script, Server, Usage};
+use juror_testing::Ended;
 use serde_json::{Value, json};
 
 /// A folder with one question and its answer, and a server to ask.
 struct Stage {
     folder: tempfile::TempDir,
     server: Server,
-}
-
-/// How a command ended.
-struct Ended {
-    code: i32,
-    stdout: String,
-    stderr: String,
 }
 
 /// Only claims and a custom evaluation are judged, one call at a time.
@@ -46,18 +40,14 @@ impl Stage {
 
     fn eval(&self, options: &str) -> Ended {
         let line = "eval reference.json responses.jsonl -c juror.yaml -o results.json";
-        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
-            .args(line.split_whitespace().chain(options.split_whitespace()))
-            .current_dir(self.folder.path())
-            .env_clear()
-            .env("OPENAI_API_KEY", "sk-x")
-            .env("OPENAI_BASE_URL", format!("{}/v1", self.server.address()))
-            .stdin(Stdio::null())
-            .output()
-            .expect("juror runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap_or(-1);
-        Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+        Ended::of(
+            Command::new(env!("CARGO_BIN_EXE_juror"))
+                .args(line.split_whitespace().chain(options.split_whitespace()))
+                .current_dir(self.folder.path())
+                .env_clear()
+                .env("OPENAI_API_KEY", "sk-x")
+                .env("OPENAI_BASE_URL", format!("{}/v1", self.server.address())),
+        )
     }
 
     fn result(&self) -> Value {

@@ -1,21 +1,15 @@
 //! Several answers to a question, from responses to results.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use juror_scripted::{Script, Server};
+use juror_testing::Ended;
 use serde_json::{Value, json};
 
 /// A folder with a reference of three questions.
 struct Stage {
     folder: tempfile::TempDir,
-}
-
-/// How a command ended.
-struct Ended {
-    code: i32,
-    stdout: String,
-    stderr: String,
 }
 
 impl Stage {
@@ -58,17 +52,13 @@ impl Stage {
     }
 
     fn run(&self, line: &str, variables: &[(&str, &str)]) -> Ended {
-        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
-            .args(line.split_whitespace())
-            .current_dir(self.folder.path())
-            .env_clear()
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .output()
-            .expect("juror runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap_or(-1);
-        Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+        Ended::of(
+            Command::new(env!("CARGO_BIN_EXE_juror"))
+                .args(line.split_whitespace())
+                .current_dir(self.folder.path())
+                .env_clear()
+                .envs(variables.iter().copied()),
+        )
     }
 
     /// Evaluates without a model.

@@ -1,10 +1,10 @@
 // What judges said, and how they were asked.
 
-import type { Call, Index, Verdict } from "../contract";
-import { Fold } from "../fold";
+import type { Index, Verdict } from "../contract";
 import { score, usd } from "../format";
 import { visible } from "../hidden";
-import { LongText, Name, Text } from "../text";
+import { Name, Text } from "../text";
+import { Calls } from "./calls";
 import { ClaimList } from "./claims";
 
 export function Verdicts({ index, verdicts, of }: { index: Index; verdicts: Verdict[]; of: string }) {
@@ -22,7 +22,7 @@ export function Verdicts({ index, verdicts, of }: { index: Index; verdicts: Verd
 }
 
 function OneVerdict({ index, verdict }: { index: Index; verdict: Verdict }) {
-  const { metric, step, error, reason, claims, flags, calls } = verdict;
+  const { metric, step, error, reason, claims, flags } = verdict;
   return (
     <article class="verdict">
       <header>
@@ -48,11 +48,7 @@ function OneVerdict({ index, verdict }: { index: Index; verdict: Verdict }) {
         </p>
       )}
       {claims && <ClaimList claims={claims} />}
-      {calls === null ? (
-        <p class="note">Prompts and replies are not kept with this report.</p>
-      ) : (
-        calls.map((call) => <OneCall call={call} />)
-      )}
+      <Calls verdict={verdict} />
     </article>
   );
 }
@@ -91,39 +87,5 @@ function Numbers({ index, verdict: { numbers, repeats } }: { index: Index; verdi
         </div>
       ))}
     </dl>
-  );
-}
-
-function OneCall({ call }: { call: Call }) {
-  const summary = (
-    <>
-      Prompt and reply: <Text value={call.purpose} />
-      {call.repeat > 0 && `, repeat ${call.repeat + 1}`}
-      {call.usd !== null && <span class="by">US$ {usd(call.usd)}</span>}
-      {call.known && <span class="tag">known reply</span>}
-    </>
-  );
-  return (
-    <Fold summary={summary} class="call">
-      {() => (
-        <>
-          {call.messages.map(({ role, text }) => (
-            <Message role={role} text={text} />
-          ))}
-          <Message role="reply" text={call.reply} />
-        </>
-      )}
-    </Fold>
-  );
-}
-
-function Message({ role, text }: { role: string; text: string }) {
-  return (
-    <div class="labelled">
-      <p class="name">
-        <Text value={role} />
-      </p>
-      <LongText value={text} />
-    </div>
   );
 }

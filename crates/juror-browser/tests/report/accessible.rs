@@ -13,7 +13,7 @@ use crate::reports::{BENCH, COMPARE, COMPARE_3, EVAL, MOODY, show};
 
 /// The source of axe-core, if the packages of the interface are installed. If not, says once how to
 /// install them.
-fn axe() -> Option<String> {
+pub(crate) fn axe() -> Option<String> {
     static TOLD: Once = Once::new();
     if let Ok(source) = fs::read_to_string(project("web/node_modules/axe-core/axe.min.js")) {
         return Some(source);
@@ -29,7 +29,7 @@ fn axe() -> Option<String> {
 }
 
 /// Looks at the page as it stands.
-fn look(browser: &Browser, axe: &str, place: &str) {
+pub(crate) fn look(browser: &Browser, axe: &str, place: &str) {
     browser.run(&format!("{axe}; window.axe = axe;"), &[]);
     let found = browser.run_to_end(
         "const { violations } = await axe.run(document, { resultTypes: ['violations'] });
@@ -38,6 +38,12 @@ fn look(browser: &Browser, axe: &str, place: &str) {
     );
     assert_eq!(found, json!([]), "{place}: {found:#}");
 }
+
+/// Opens every fold of a question, again and again for folds in folds.
+const UNFOLD: &str = "
+    for (let closed; (closed = [...document.querySelectorAll('.question details:not([open])')]).length; )
+        { closed.forEach((fold) => (fold.open = true)); await new Promise(requestAnimationFrame); }
+";
 
 /// Looks at the table, and at an open question with everything unfolded, on every screen.
 fn check(report: &Path, question: &str) {
@@ -48,8 +54,7 @@ fn check(report: &Path, question: &str) {
         show(&browser, report, "");
         look(&browser, &axe, &format!("{} on {name}", report.display()));
         show(&browser, report, &format!("#/?q={question}"));
-        let unfold = "document.querySelectorAll('.question details').forEach((fold) => (fold.open = true)); await new Promise(requestAnimationFrame);";
-        let _: Value = browser.run_to_end(unfold, &[]);
+        let _: Value = browser.run_to_end(UNFOLD, &[]);
         look(&browser, &axe, &format!("{} with a question on {name}", report.display()));
     }
 }

@@ -66,7 +66,7 @@ fn result(at: usize, text: &str) -> Value {
 }
 
 /// Opens every question with all its folds, on a wide and on a narrow screen.
-fn check(report: &Path) {
+pub(crate) fn check(report: &Path) {
     let Some(browser) = Browser::start() else { return };
     for scene in [Scene::DESK, Scene::PHONE] {
         browser.show_on(scene);

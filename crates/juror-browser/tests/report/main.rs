@@ -1,8 +1,10 @@
-//! Reports of one file in a real browser, opened from files as people open them.
+//! Reports of one file in a real browser, opened from files as people open them, and the pages of the
+//! viewer.
 //!
 //! The reports that tests make stay in the `tmp` folder beside the build, to be looked at.
 
 mod accessible;
+mod calls;
 mod hostile;
 mod hostile_texts;
 mod kept;
@@ -15,4 +17,5 @@ mod screens;
 mod stage;
 mod table;
 mod tasks;
+mod viewer;
 mod without_scripts;

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use juror_testing::project;
+use juror_testing::{Ended, Serving, project};
 use serde_json::Value;
 
 /// A folder that stays after the tests, so that its reports can be looked at.
@@ -25,7 +25,9 @@ impl Stage {
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("a file");
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
@@ -58,23 +60,28 @@ impl Stage {
         self.run(line, words, &[])
     }
 
+    /// Starts a server of the program.
+    pub(crate) fn serve(&self, line: &str) -> Serving {
+        Serving::start(&mut self.command(line))
+    }
+
     fn run(&self, line: &str, words: &[&str], variables: &[(&str, &str)]) -> String {
+        let ended = Ended::of(self.command(line).args(words).envs(variables.iter().copied()));
+        assert_eq!(ended.code, 0, "juror {line}\n{ended}");
+        ended.stderr
+    }
+
+    fn command(&self, line: &str) -> Command {
         let word = |word: &str| match word.strip_prefix("examples/") {
             Some(_) => project(word).display().to_string(),
             None => word.to_owned(),
         };
-        let output = Command::new(env!("CARGO_BIN_EXE_juror-browser"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror-browser"));
+        command
             .args(line.split_whitespace().map(word))
-            .args(words)
             .current_dir(&self.0)
             .env_clear()
-            .env("PATH", std::env::var("PATH").unwrap_or_default())
-            .envs(variables.iter().copied())
-            .stdin(Stdio::null())
-            .output()
-            .expect("the program runs");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "juror {line}\n{told}");
-        told
+            .env("PATH", std::env::var("PATH").unwrap_or_default());
+        command
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use juror_browser::Browser;
+use serde_json::json;
 
 use crate::reports::{BENCH, COMPARE, EVAL};
 
@@ -36,4 +37,17 @@ fn a_comparison_without_scripts_shows_verdict_metrics_templates_and_charts() {
 #[test]
 fn a_benchmark_without_scripts_shows_verdict_and_metrics() {
     check(&BENCH, &["#metrics"]);
+}
+
+#[test]
+fn a_browser_that_cannot_decompress_says_so_and_shows_the_rest() {
+    let Some(browser) = Browser::start() else { return };
+    let source = json!({"source": "delete window.DecompressionStream;"});
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", &source);
+    browser.open(&EVAL, "");
+    browser.wait("document.querySelector('#app .note')");
+    let told = "The list of questions cannot be shown: this browser cannot decompress data";
+    assert!(browser.text("#app .note").starts_with(told));
+    assert!(browser.count("#verdict .cards li") > 0);
+    assert_eq!(browser.messages(), [""; 0]);
 }

@@ -48,6 +48,7 @@ from ._juror import (
 from ._metrics import metric
 from ._page import report
 from ._retrieval import average_precision, average_precision_over_hits, recall_at_k
+from ._run import Run
 from ._statistics import Statistics, statistics
 from ._steps import Explained, Matching, Missed, Pair, match_steps
 
@@ -83,6 +84,7 @@ __all__ = [
     "Pair",
     "Problem",
     "QueryDone",
+    "Run",
     "SettingsError",
     "Statistics",
     "Table",

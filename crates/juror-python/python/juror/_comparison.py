@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from . import _juror, _metrics
 from ._evaluation import Config, Path, name_of
-from ._given import Gates, Run, given_confidence, given_gates, given_names, given_run
+from ._given import Gates, GivenRun, given_confidence, given_gates, given_names, given_run
 from ._page import report
 from ._report import Report, with_ends
 
@@ -36,7 +36,7 @@ class Comparison(Report):
 
     _columns = _COLUMNS
     _engine: _juror.Compared
-    _runs: tuple[Run, ...] = ()
+    _runs: tuple[GivenRun, ...] = ()
     _rules: dict[str, Any]
 
     @property
@@ -96,9 +96,9 @@ class Comparison(Report):
 
 
 def compare(
-    a: Run,
-    b: Run,
-    *more: Run,
+    a: GivenRun,
+    b: GivenRun,
+    *more: GivenRun,
     gates: Gates | None = None,
     config: Config | None = None,
     profile: str | int | None = None,

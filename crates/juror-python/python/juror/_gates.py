@@ -8,7 +8,7 @@ from typing import Any
 from . import _juror, _metrics
 from ._comparison import Comparison
 from ._evaluation import Config, name_of
-from ._given import Gates, Run, given_confidence, given_gates, given_run
+from ._given import Gates, GivenRun, given_confidence, given_gates, given_run
 
 _VERDICTS = ("pass", "warn", "inconclusive", "block")
 
@@ -28,7 +28,7 @@ class GateOutcomes(list[dict[str, Any]]):
 
 
 def gate(
-    results: Run | Comparison,
+    results: GivenRun | Comparison,
     gates: Gates | None = None,
     config: Config | None = None,
     profile: str | int | None = None,

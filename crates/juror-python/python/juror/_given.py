@@ -10,14 +10,14 @@ from ._errors import Problem, SettingsError
 from ._evaluation import Config, Path
 from ._results import Results
 
-Run = Path | Mapping[str, Any] | Iterable[Mapping[str, Any]]
+GivenRun = Path | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 """The path of a run folder or a file of results, results of an evaluation, or the dict of a benchmark."""
 
 Gates = Path | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 """A list of gates, a mapping with `gates` and `coverage`, or the path of a file with these."""
 
 
-def given_run(run: Run, config: Config | None, profile: str | None) -> Any:
+def given_run(run: GivenRun, config: Config | None, profile: str | None) -> Any:
     """Returns what the engine reads of a run: results that nobody accessed as they were made."""
     if isinstance(run, Results):
         return run.untouched(config, profile) or run

@@ -7,13 +7,13 @@ import warnings
 
 from . import _juror, _metrics
 from ._evaluation import Config, Path, name_of
-from ._given import Run, given_run
+from ._given import GivenRun, given_run
 
 
 def report(
     path: Path,
-    run: Run,
-    *more: Run,
+    run: GivenRun,
+    *more: GivenRun,
     config: Config | None = None,
     profile: str | int | None = None,
     redact: bool = False,

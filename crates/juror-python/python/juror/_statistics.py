@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _juror, _metrics
 from ._evaluation import Config, name_of
-from ._given import Run, given_confidence, given_run
+from ._given import GivenRun, given_confidence, given_run
 from ._report import Report, with_ends
 
 _COLUMNS: dict[str, type] = {
@@ -60,7 +60,7 @@ class Statistics(Report):
 
 
 def statistics(
-    results: Run,
+    results: GivenRun,
     config: Config | None = None,
     profile: str | int | None = None,
     *,

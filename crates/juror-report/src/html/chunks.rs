@@ -28,10 +28,16 @@ const LEVEL: Compression = Compression::new(2);
 /// How many pieces are tried to estimate the size of all.
 const SAMPLE: usize = 8;
 
-/// Each step down keeps less.
-const STEPS: [(Keep, Keep, &str); 5] = [
+/// Each step down keeps less, of questions that are right and of others.
+const STEPS: [(Keep, Keep, &str); 7] = [
     (Keep::All, Keep::All, ""),
-    (Keep::Little, Keep::All, "outputs of questions that are right are shortened"),
+    (
+        Keep::NoCalls,
+        Keep::All,
+        "prompts and replies of judges are left out of questions that are right",
+    ),
+    (Keep::NoCalls, Keep::NoCalls, "prompts and replies of judges are left out"),
+    (Keep::Little, Keep::NoCalls, "outputs of questions that are right are shortened"),
     (Keep::Little, Keep::Little, "all outputs are shortened"),
     (
         Keep::Nothing,
@@ -40,6 +46,9 @@ const STEPS: [(Keep, Keep, &str); 5] = [
     ),
     (Keep::Nothing, Keep::Nothing, "details of questions are left out"),
 ];
+
+/// The step at which prompts and replies are gone, and outputs are still there.
+const NO_CALLS: usize = 2;
 
 /// The pieces, and what the index says of each question.
 pub(crate) struct Chunks {
@@ -68,21 +77,17 @@ pub(crate) fn chunks(
 ) -> Chunks {
     let maker = Maker { source, rows, is_right };
     let mut step = maker.first_step();
+    let max_size = source.options.max_size;
     loop {
-        let made = maker.make_all(step);
-        let size: usize = made.iter().map(|(piece, _)| piece.len()).sum();
-        if size <= source.options.max_size || step + 1 == STEPS.len() {
-            let note = (step > 0).then(|| note(STEPS[step].2, source.options.max_size));
+        let is_last = step + 1 == STEPS.len();
+        let limit = if is_last { usize::MAX } else { max_size };
+        if let Some(made) = maker.make_all(step, limit) {
+            let note = (step > 0).then(|| maker.note(step));
             let (encoded, facts): (Vec<_>, Vec<_>) = made.into_iter().unzip();
             return Chunks { encoded, facts: facts.concat(), note };
         }
-        step += 1;
+        step = maker.after(step);
     }
-}
-
-fn note(what: &str, max_size: usize) -> String {
-    let megabytes = max_size as f64 / 1e6;
-    format!("To keep this file below {megabytes} MB (--max-size), {what}.")
 }
 
 type Piece = (String, Vec<QuestionFacts>);
@@ -106,28 +111,46 @@ impl Maker<'_> {
         }
         let stride = n_chunks / SAMPLE;
         let sample: Vec<usize> = (0..SAMPLE).map(|at| at * stride).collect();
-        let is_small = |step: &usize| {
-            let made = self.make(&sample, *step);
-            let size: usize = made.iter().map(|(piece, _)| piece.len()).sum();
-            size / SAMPLE * n_chunks <= self.source.options.max_size
+        let share = self.source.options.max_size / n_chunks * SAMPLE;
+        let is_small = |step: &usize| self.make(&sample, *step, share).is_some();
+        let steps = std::iter::successors(Some(0), |step| Some(self.after(*step)));
+        steps.take_while(|step| *step < STEPS.len()).find(is_small).unwrap_or(STEPS.len() - 1)
+    }
+
+    /// The step after another: without judges there are no prompts to leave out.
+    fn after(&self, step: usize) -> usize {
+        if step == 0 && !self.source.has_judges() { NO_CALLS + 1 } else { step + 1 }
+    }
+
+    /// What a step leaves out, in words.
+    fn note(&self, step: usize) -> String {
+        let megabytes = self.source.options.max_size as f64 / 1e6;
+        let calls = match step {
+            0..=NO_CALLS => "",
+            _ if self.source.has_judges() => "prompts and replies of judges are left out, and ",
+            _ => "",
         };
-        (0..STEPS.len()).find(is_small).unwrap_or(STEPS.len() - 1)
+        let what = STEPS[step].2;
+        format!("To keep this file below {megabytes} MB (--max-size), {calls}{what}.")
     }
 
-    fn make_all(&self, step: usize) -> Vec<Piece> {
-        self.make(&(0..self.n_chunks()).collect::<Vec<_>>(), step)
+    fn make_all(&self, step: usize, limit: usize) -> Option<Vec<Piece>> {
+        self.make(&(0..self.n_chunks()).collect::<Vec<_>>(), step, limit)
     }
 
-    /// Makes pieces on all cores, in order.
-    fn make(&self, wanted: &[usize], step: usize) -> Vec<Piece> {
-        let next = AtomicUsize::new(0);
+    /// Makes pieces on all cores, in order. Returns `None` as soon as they are larger than the limit.
+    fn make(&self, wanted: &[usize], step: usize, limit: usize) -> Option<Vec<Piece>> {
+        let (next, size) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
             let mut made = Vec::new();
-            loop {
+            while size.load(Ordering::Relaxed) <= limit {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(chunk) = wanted.get(at) else { return made };
-                made.push((at, self.piece(*chunk, step)));
+                let Some(chunk) = wanted.get(at) else { break };
+                let piece = self.piece(*chunk, step);
+                size.fetch_add(piece.0.len(), Ordering::Relaxed);
+                made.push((at, piece));
             }
+            made
         };
         let n_threads = thread::available_parallelism().map_or(1, usize::from).min(wanted.len());
         let mut made: Vec<(usize, Piece)> = thread::scope(|scope| {
@@ -137,8 +160,11 @@ impl Maker<'_> {
             };
             threads.into_iter().flat_map(join).collect()
         });
+        if size.into_inner() > limit {
+            return None;
+        }
         made.sort_unstable_by_key(|(at, _)| *at);
-        made.into_iter().map(|(_, piece)| piece).collect()
+        Some(made.into_iter().map(|(_, piece)| piece).collect())
     }
 
     fn piece(&self, chunk: usize, step: usize) -> Piece {
@@ -148,12 +174,12 @@ impl Maker<'_> {
         for at in range {
             let (right, other, _) = STEPS[step];
             let keep = if self.is_right[at] { right } else { other };
-            let detail = detail(self.source, &self.rows[at], keep);
-            let shortened = if keep == Keep::All { 0 } else { flag::SHORTENED };
-            facts.push(QuestionFacts {
-                text: beginning(&detail.text),
-                flags: detail.flags() | shortened,
-            });
+            let (detail, flags) = detail(self.source, &self.rows[at], keep);
+            // Verdicts say by themselves that their calls are left out.
+            let is_whole = matches!(keep, Keep::All | Keep::NoCalls);
+            let shortened = if is_whole { 0 } else { flag::SHORTENED };
+            let text = beginning(&detail.text);
+            facts.push(QuestionFacts { text, flags: flags | shortened });
             details.push(detail);
         }
         (encode(&details), facts)

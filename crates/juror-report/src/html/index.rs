@@ -200,8 +200,9 @@ pub(crate) fn scores_by_item(scores: &ScoreTable, name: &str) -> Vec<Option<f64>
 }
 
 fn mean(by_item: &[Option<f64>], answers: &[usize]) -> Option<f64> {
-    let known: Vec<f64> = answers.iter().filter_map(|at| by_item[*at]).collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    let known = answers.iter().filter_map(|at| by_item[*at]);
+    let (sum, n) = known.fold((0.0, 0), |(sum, n), score| (sum + score, n + 1));
+    (n > 0).then(|| sum / f64::from(n))
 }
 
 /// The metrics that some run has a number for, the headline first.

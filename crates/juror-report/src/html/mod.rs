@@ -11,6 +11,7 @@ mod detail;
 mod escape;
 mod fragment;
 mod index;
+mod judge_calls;
 mod page;
 mod policy;
 mod rows;
@@ -18,5 +19,6 @@ mod sections;
 
 pub use chart::{HistoryPoint, StripCell, history_chart, question_strip};
 pub(crate) use fragment::Fragment;
+pub use judge_calls::{JudgeCall, JudgeCalls, VerdictCalls};
 pub use page::{AnswerText, Page, PageLink, PageOptions, PageRun, PageSource, render_page};
 pub use policy::{VIEW_SCRIPT, VIEW_STYLE, page_policy, view_policy};

@@ -6,6 +6,7 @@ use juror_score::{Aspect, Profile, ScoreTable};
 
 use super::chunks::{CHUNK, Chunks, chunks, encode};
 use super::index::{IndexParts, scores_by_item};
+use super::judge_calls::JudgeCalls;
 use super::policy::policy_hash;
 use super::rows::{QuestionRow, question_rows};
 use super::sections::Sections;
@@ -57,12 +58,14 @@ pub struct PageRun<'r> {
     pub statistics: &'r Statistics,
     /// The rules by which it was scored.
     pub profile: &'r Profile,
-    /// The aspects of its custom evaluations.
-    pub custom: Vec<Aspect>,
+    /// The aspects that judges looked at.
+    pub aspects: Vec<Aspect>,
     /// What is known about it, in words: what was judged, by whom, when.
     pub about: Vec<(String, String)>,
     /// What there is to show of each row of the numbers.
     pub answers: Vec<AnswerText<'r>>,
+    /// Finds the calls that led to verdicts.
+    pub calls: &'r dyn JudgeCalls,
 }
 
 /// The texts that an answer's details are made from.
@@ -97,6 +100,15 @@ impl Default for PageOptions {
 impl PageSource<'_> {
     pub(crate) fn kind(&self) -> Kind {
         self.runs.first().map_or(Kind::Eval, |run| run.facts.kind)
+    }
+
+    /// Whether some run has metrics that models judged.
+    pub(crate) fn has_judges(&self) -> bool {
+        let columns = self.runs.iter().flat_map(|run| run.scores.columns());
+        let is_judged = |info: &juror_score::MetricInfo| info.is_judged;
+        columns
+            .filter(|column| !column.values().is_empty())
+            .any(|column| column.info.is_none_or(is_judged))
     }
 
     /// The metric that tells best whether answers are right: that of the flips in comparisons.
@@ -175,7 +187,7 @@ pub fn render_page(source: &PageSource<'_>) -> Page {
 }
 
 fn redacted(source: &PageSource<'_>) -> Option<String> {
-    let words = "Answers, outputs, arguments and reasons are left out (--redact).";
+    let words = "Answers, outputs, arguments, reasons and prompts are left out (--redact).";
     source.options.redact.then(|| words.to_owned())
 }
 

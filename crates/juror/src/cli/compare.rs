@@ -15,7 +15,7 @@ use juror_run::{Output, Plan};
 use juror_score::ScoreTable;
 
 use super::gate::{GateArgs, parse_limit};
-use super::page::{PageArgs, PageFiles};
+use super::page::{PageArgs, PageFiles, RepliesArgs};
 use super::{RuleArgs, boolish, check_outputs};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -62,6 +62,9 @@ pub(super) struct CompareArgs {
 
     #[command(flatten)]
     page: PageArgs,
+
+    #[command(flatten)]
+    replies: RepliesArgs,
 
     /// Compare this metric alone. May repeat.
     #[arg(long = "metric", value_name = "METRIC", env = "JUROR_METRIC")]
@@ -173,7 +176,8 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let exit = args.report(&comparison, &scores, files)?;
     let is_left_out = args.only_changes && is_unchanged(&comparison, &args.view());
     if !pages.is_empty() && !is_left_out {
-        let page = args.page.of_comparison(&runs, &comparison, &options.gates);
+        let replies = args.replies.with(args.rules.settings()?);
+        let page = args.page.of_comparison(&runs, &replies, &comparison, &options.gates);
         pages.write(&page, args.quiet)?;
     }
     // The program ends here, and the system reclaims memory faster than dropping would.

@@ -2,10 +2,9 @@
 
 use clap::Args;
 use juror_compare::{Comparison, Gates};
-use juror_pages::RunPages;
-use juror_pages::ScoredRun;
+use juror_pages::{JudgeReplies, RunPages, ScoredRun};
 use juror_report::{Page, PageOptions};
-use juror_run::Output;
+use juror_run::{Environment, Output, Settings};
 
 use super::boolish;
 use crate::exit::Outside;
@@ -14,12 +13,12 @@ use crate::output;
 /// What reports keep.
 #[derive(Args, Clone, Copy, Default)]
 pub(super) struct PageArgs {
-    /// The largest that the data in an .html report may become, in MB. Outputs of questions that are
-    /// right are shortened first, and the report says so [default: 25].
+    /// The largest that the data in an .html report may become, in MB. Prompts of judges are left out
+    /// first, then outputs of questions that are right are shortened; the report says so [default: 25].
     #[arg(long, value_name = "MB", env = "JUROR_MAX_SIZE", value_parser = parse_megabytes)]
     max_size: Option<usize>,
 
-    /// Leave answers, outputs, arguments and reasons out of .html reports.
+    /// Leave answers, outputs, arguments, reasons and prompts out of .html reports.
     #[arg(long, env = "JUROR_REDACT", value_parser = boolish())]
     redact: bool,
 }
@@ -48,11 +47,34 @@ impl PageArgs {
     pub(super) fn of_comparison(
         self,
         runs: &[ScoredRun],
+        replies: &JudgeReplies,
         comparison: &Comparison,
         gates: &Gates,
     ) -> Page {
-        RunPages::new(runs, self.options()).of_comparison(comparison, gates)
+        RunPages::new(runs, self.options()).with_replies(replies).of_comparison(comparison, gates)
     }
+}
+
+/// Where pages look for what judges were asked, and what they replied.
+#[derive(Args, Clone, Default)]
+pub(super) struct RepliesArgs {
+    /// Where the replies of judges are kept, to be shown in .html reports: a folder, or a file of
+    /// recorded replies [default: where the settings of the run say, or .juror/llm].
+    #[arg(long, value_name = "PLACE", env = "JUROR_CACHE")]
+    cache: Option<String>,
+}
+
+impl RepliesArgs {
+    /// The place, and the settings of results that do not say how they were judged.
+    pub(super) fn with(&self, settings: Settings) -> JudgeReplies {
+        replies(settings, self.cache.clone())
+    }
+}
+
+/// Where the replies of judges are that these settings describe.
+pub(super) fn replies(settings: Settings, cache: Option<String>) -> JudgeReplies {
+    // Whoever ran the judges was told about the environment.
+    JudgeReplies { settings, environment: Environment::read(|_| {}), cache }
 }
 
 /// Whether an output is a report of one HTML file.

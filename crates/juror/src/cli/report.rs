@@ -6,7 +6,7 @@ use juror_pages::ScoredRun;
 use juror_run::load_calibrations;
 
 use super::compare::{read_all, side, tell_problems};
-use super::page::{PageArgs, PageFiles, is_page};
+use super::page::{PageArgs, PageFiles, RepliesArgs, is_page};
 use super::{RuleArgs, boolish, check_outputs};
 use crate::exit::Exit;
 use crate::output;
@@ -45,6 +45,9 @@ pub(super) struct ReportRunsArgs {
     #[command(flatten)]
     page: PageArgs,
 
+    #[command(flatten)]
+    replies: RepliesArgs,
+
     /// Show the questions that runs have in common, though references or rules differ.
     #[arg(long, env = "JUROR_ALLOW_MISMATCH", value_parser = boolish())]
     allow_mismatch: bool,
@@ -64,19 +67,19 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
     let (files, _) = PageFiles::begin(&args.outputs)?;
     let settings = args.rules.settings()?;
     let calibrations = load_calibrations(&settings.judge.calibration)?;
-    let plan = settings.plan();
-    let runs = read_all(&args.runs, &plan)?;
+    let runs = read_all(&args.runs, &settings.plan())?;
+    let replies = args.replies.with(settings);
     if !args.quiet {
         tell_problems(&runs, |_| true);
     }
     let page = match &runs[..] {
         [only] => {
             let pages = args.page.of(only).with_statistics(only.statistics(&calibrations));
-            pages.of_run(&Gates::default(), &[])
+            pages.with_replies(&replies).of_run(&Gates::default(), &[])
         }
         [baseline, candidates @ ..] => {
             let comparison = args.compare(baseline, candidates)?;
-            args.page.of_comparison(&runs, &comparison, &Gates::default())
+            args.page.of_comparison(&runs, &replies, &comparison, &Gates::default())
         }
         [] => return Ok(Exit::AskedWrongly),
     };

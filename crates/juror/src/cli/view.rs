@@ -9,6 +9,7 @@ use juror_models::Secret;
 use juror_view::{Viewer, ViewerSetup};
 use tokio::net::TcpListener;
 
+use super::page::RepliesArgs;
 use super::runs::root_of;
 use super::serve::{parse_host, parse_name, stop_signal};
 use super::{RuleArgs, boolish, count};
@@ -39,6 +40,9 @@ pub(super) struct ViewArgs {
 
     #[command(flatten)]
     rules: RuleArgs,
+
+    #[command(flatten)]
+    replies: RepliesArgs,
 
     /// File that labels are added to [default: labels.jsonl in the folder of their run].
     #[arg(long, value_name = "FILE", env = "JUROR_VIEW_LABELS")]
@@ -89,6 +93,7 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
         allowed_hosts: args.allow_host.clone(),
         labels: args.labels.clone(),
         name: args.name.clone().filter(|name| !name.trim().is_empty()),
+        replies: args.replies.with(settings),
     });
     let n_runs = viewer.read_runs().map_err(|error| {
         anyhow::anyhow!(

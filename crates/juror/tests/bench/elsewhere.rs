@@ -4,12 +4,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use juror_scripted::{Script, Server};
+use juror_testing::Serving;
 
-use crate::stage::{Serving, Stage, agent};
+use crate::stage::{Stage, agent};
 
 /// How many runs a server has not forgotten.
 fn n_runs(served: &Serving) -> String {
-    let place = served.address.trim_start_matches("http://");
+    let place = &served.address;
     let mut stream = TcpStream::connect(place).expect("the server");
     let request = format!("GET /metrics HTTP/1.1\r\nhost: {place}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("sent");
@@ -25,7 +26,8 @@ fn a_server_that_refuses_says_why() {
     let agent = agent(&stage, "say(task, final_answer='x')");
     let served = stage.serve();
     // A name that leads to the server, which does not know it.
-    let through = [("HTTP_PROXY", served.address.as_str())];
+    let url = served.url();
+    let through = [("HTTP_PROXY", &*url)];
     let options = "--judge none --limit 1 --server http://juror.example:8080";
     let refused = stage.bench_with(&agent, options, &through);
     assert_eq!(refused.code, 3, "{}", refused.stderr);
@@ -36,7 +38,8 @@ fn a_server_that_refuses_says_why() {
     assert!(!refused.stderr.contains("start `juror serve` first"), "{}", refused.stderr);
 
     let served = stage.serve_with("--allow-host juror.example");
-    let through = [("HTTP_PROXY", served.address.as_str())];
+    let url = served.url();
+    let through = [("HTTP_PROXY", &*url)];
     let ended = stage.bench_with(&agent, options, &through);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
@@ -45,7 +48,7 @@ fn a_server_that_refuses_says_why() {
 fn a_server_elsewhere_forgets_a_run_that_is_over() {
     let stage = Stage::new();
     let served = stage.serve();
-    let options = format!("--judge none --fresh --server {}", served.address);
+    let options = format!("--judge none --fresh --server {}", served.url());
     let body = "call(task, 'Weather', 'garden_weather', 'current', garden='Thornfold')\n\
         say(task, final_answer='x')";
     let ended = stage.bench(&agent(&stage, body), &options);
@@ -70,7 +73,7 @@ fn a_server_elsewhere_forgets_a_run_that_is_interrupted() {
     let stage = Stage::new();
     let served = stage.serve();
     let waits = agent(&stage, "print('asked', file=sys.stderr, flush=True)\ntime.sleep(300)");
-    let options = format!("--judge none --server {}", served.address);
+    let options = format!("--judge none --server {}", served.url());
     let mut command = stage.command(&waits, &options);
     let mut juror = command.stderr(Stdio::piped()).spawn().expect("juror runs");
     let mut said = BufReader::new(juror.stderr.take().expect("what it says")).lines();

@@ -56,7 +56,7 @@ fn an_agent_records_calls_for_its_own_query_alone_and_forgets_none() {
 fn nor_does_it_on_a_server_that_others_use() {
     let stage = Stage::new();
     let served = stage.serve();
-    check(&stage, &format!("--server {}", served.address));
+    check(&stage, &format!("--server {}", served.url()));
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn results_name_prompts_sources_and_data_by_hash() {
 fn results_say_nothing_of_replies_that_another_server_gives() {
     let stage = Stage::new();
     let served = stage.serve();
-    let address = &served.address;
+    let address = served.url();
     let agent = agent(&stage, SAYS_MODEL);
     let ended = bench(&stage, &agent, &format!("--judge none --server {address}"), &[]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);

@@ -1,65 +1,40 @@
 //! What agents say, in whatever form, and what is said to them.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use juror_scripted::{Reply, Script, Server};
+use juror_testing::Serving;
 use serde_json::json;
 
 use crate::stage::{Stage, agent, example_agent};
 
-/// A process that prints an address first, and ends with the test.
-struct Listening {
-    child: Child,
-    address: String,
-}
-
-impl Listening {
-    fn start(command: &mut Command) -> Listening {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
-        let mut address = String::new();
-        let output = child.stdout.take().expect("its output");
-        BufReader::new(output).read_line(&mut address).expect("an address");
-        Listening { child, address: address.trim().to_owned() }
-    }
-
-    /// An agent over HTTP that answers with a Python expression of its task and request.
-    fn agent(answer: &str) -> Listening {
-        let script = format!(
-            "import http.server, json\n\
-             class Agent(http.server.BaseHTTPRequestHandler):\n    \
-                 def do_POST(self):\n        \
-                     task = json.loads(self.rfile.read(int(self.headers['Content-Length'])))\n        \
-                     reply = ({answer}).encode()\n        \
-                     self.send_response(200)\n        \
-                     self.send_header('Content-Length', str(len(reply)))\n        \
-                     self.end_headers()\n        \
-                     self.wfile.write(reply)\n    \
-                 def log_message(self, *words): pass\n\
-             server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Agent)\n\
-             print(f'http://127.0.0.1:{{server.server_port}}/answer', flush=True)\n\
-             server.serve_forever()\n"
-        );
-        Listening::start(Command::new("python3").args(["-c", &script]))
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// An agent over HTTP that answers with a Python expression of its task and request.
+fn agent_over_http(answer: &str) -> Serving {
+    let script = format!(
+        "import http.server, json\n\
+         class Agent(http.server.BaseHTTPRequestHandler):\n    \
+             def do_POST(self):\n        \
+                 task = json.loads(self.rfile.read(int(self.headers['Content-Length'])))\n        \
+                 reply = ({answer}).encode()\n        \
+                 self.send_response(200)\n        \
+                 self.send_header('Content-Length', str(len(reply)))\n        \
+                 self.end_headers()\n        \
+                 self.wfile.write(reply)\n    \
+             def log_message(self, *words): pass\n\
+         server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Agent)\n\
+         print(f'http://127.0.0.1:{{server.server_port}}/answer', flush=True)\n\
+         server.serve_forever()\n"
+    );
+    Serving::start(Command::new("python3").args(["-c", &script]).stderr(Stdio::null()))
 }
 
 #[test]
 fn an_answer_may_stand_inside_another_object() {
     let nested = "{'answer': {'final_answer': 'It is warm.', 'answer_details': []}}";
-    let over_http = Listening::agent(&format!("json.dumps({nested})"));
+    let over_http = agent_over_http(&format!("json.dumps({nested})"));
     let stage = Stage::new();
     let by_lines = agent(&stage, &format!("say(task, **{nested})"));
-    for agent in [over_http.address.as_str(), &by_lines] {
+    for agent in [&over_http.url(), &by_lines] {
         let stage = if agent.starts_with("http") { Stage::new() } else { copy_of(&stage) };
         let ended = stage.bench(agent, "--limit 1");
         assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -144,9 +119,9 @@ fn an_agent_is_called_what_it_calls_itself() {
 #[test]
 fn headers_for_an_agent_are_sent_and_never_shown() {
     let answer = "json.dumps({'final_answer': self.headers['Authorization'].replace('k3y', 'K3Y') + self.headers['X-Tenant']})";
-    let agent = Listening::agent(answer);
+    let agent = agent_over_http(answer);
     let stage = Stage::new();
-    let mut command = stage.command(&agent.address, "--limit 1");
+    let mut command = stage.command(&agent.url(), "--limit 1");
     command.args(["--agent-header", "Authorization: Bearer env:AGENT_KEY"]);
     let output = command.args(["--agent-header", "X-Tenant: t"]).env("AGENT_KEY", "s-k3y").output();
     let output = output.expect("juror runs");
@@ -158,7 +133,7 @@ fn headers_for_an_agent_are_sent_and_never_shown() {
     let all = [kept.concat(), String::from_utf8_lossy(&output.stderr).into_owned()].concat();
     assert!(!all.contains("s-k3y"), "{all}");
 
-    let mut command = stage.command(&agent.address, "--limit 1 --run other");
+    let mut command = stage.command(&agent.url(), "--limit 1 --run other");
     let output = command.args(["--agent-header", "X-Key: env:NOT_SET"]).output().expect("juror");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -168,9 +143,9 @@ fn headers_for_an_agent_are_sent_and_never_shown() {
 #[test]
 fn answers_that_repeat_a_key_are_kept_without_it() {
     let answer = "json.dumps({'final_answer': 'sent: ' + self.headers['Authorization'] + '.'})";
-    let agent = Listening::agent(answer);
+    let agent = agent_over_http(answer);
     let stage = Stage::new();
-    let mut command = stage.command(&agent.address, "--limit 1");
+    let mut command = stage.command(&agent.url(), "--limit 1");
     command.args(["--agent-header", "Authorization: Bearer env:AGENT_KEY"]);
     let output = command.env("AGENT_KEY", "a-key-of-some-length").output().expect("juror runs");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -191,10 +166,10 @@ fn a_server_that_asks_for_a_token_can_be_used() {
         .args(["--cache", &format!("{examples}/tool_cache")])
         .current_dir(stage.folder.path())
         .env("JUROR_TOKEN", "s-t0ken");
-    let server = Listening::start(&mut serve);
+    let server = Serving::start(serve.stderr(Stdio::null()));
     let body = "call(task, 'Weather', 'garden_weather', 'current', garden='Thornfold')\nsay(task, final_answer='x')";
     let agent = agent(&stage, body);
-    let options = format!("--query-id 1 --server {}", server.address);
+    let options = format!("--query-id 1 --server {}", server.url());
 
     let refused = stage.bench(&agent, &options);
     assert_eq!(refused.code, 3, "{}", refused.stderr);

@@ -1,35 +1,15 @@
 //! A folder, and the program run in it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
+pub(crate) use juror_testing::Ended;
+use juror_testing::Serving;
 use serde_json::Value;
 
 pub(crate) struct Stage {
     pub(crate) folder: tempfile::TempDir,
-}
-
-/// How a command ended.
-pub(crate) struct Ended {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-/// A server of the example tools, for as long as it is kept.
-pub(crate) struct Serving {
-    pub(crate) address: String,
-    process: Child,
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // It may have ended by itself, which the test that uses it tells.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Stage {
@@ -41,19 +21,15 @@ impl Stage {
     /// The same with more options.
     pub(crate) fn serve_with(&self, options: &str) -> Serving {
         let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-        let mut process = Command::new(env!("CARGO_BIN_EXE_juror"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+        command
             .args(["serve", "--port", "0", "--no-keep", "--quiet"])
             .args(["--tools", &format!("{examples}/tools")])
             .args(["--cache", &format!("{examples}/tool_cache")])
             .args(options.split_whitespace())
             .current_dir(self.folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("juror serves");
-        let output = process.stdout.take().expect("its output");
-        let address = BufReader::new(output).lines().next().expect("a line").expect("text");
-        Serving { address, process }
+            .stderr(Stdio::null());
+        Serving::start(&mut command)
     }
 
     pub(crate) fn new() -> Stage {
@@ -114,13 +90,7 @@ impl Stage {
         variables: &[(&str, &str)],
     ) -> Ended {
         let mut command = self.command(agent, options);
-        let output = command.envs(variables.iter().copied()).output().expect("juror runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ended {
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        Ended::of(command.envs(variables.iter().copied()))
     }
 }
 

@@ -2,26 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+pub(crate) use juror_testing::Ended;
 use serde_json::{Value, json};
 
 pub(crate) struct Stage {
     folder: tempfile::TempDir,
-}
-
-/// How a command ended.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "exit {}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
-    }
 }
 
 impl Stage {
@@ -64,16 +51,12 @@ impl Stage {
     }
 
     pub(crate) fn run_words(&self, words: &[&str]) -> Ended {
-        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
-            .args(words)
-            .current_dir(self.folder.path())
-            .env_clear()
-            .stdin(Stdio::null())
-            .output()
-            .expect("the program runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap_or(-1);
-        Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+        Ended::of(
+            Command::new(env!("CARGO_BIN_EXE_juror"))
+                .args(words)
+                .current_dir(self.folder.path())
+                .env_clear(),
+        )
     }
 
     /// Adds a line to a file.

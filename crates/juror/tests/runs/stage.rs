@@ -4,24 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+pub(crate) use juror_testing::Ended;
 use serde_json::{Value, json};
 
 pub(crate) struct Stage {
     pub(crate) folder: tempfile::TempDir,
-}
-
-/// How a command ended.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl std::fmt::Display for Ended {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "exit {}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
-    }
 }
 
 impl Stage {
@@ -105,8 +92,5 @@ fn program(folder: &Path, line: &str) -> Command {
 }
 
 pub(crate) fn end(command: &mut Command) -> Ended {
-    let output = command.output().expect("the program runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap_or(-1);
-    Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    Ended::of(command)
 }

@@ -91,7 +91,7 @@ fn requests_that_are_too_long_or_broken_are_told_so() {
     let status = served.client().ask(&head, b"").map(|reply| reply.status);
     assert!(matches!(status, None | Some(431)), "{status:?}");
     // One that never ends its request keeps nobody else from being served.
-    let mut halfway = TcpStream::connect(&served.address).expect("a connection");
+    let mut halfway = TcpStream::connect(served.address()).expect("a connection");
     halfway
         .write_all(b"POST /virtual HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{")
         .expect("sent");

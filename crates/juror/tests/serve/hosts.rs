@@ -20,7 +20,7 @@ fn call(served: &Served, host: &str) -> (u16, String) {
 fn a_page_whose_name_resolves_to_this_machine_is_not_answered() {
     let stage = Stage::new();
     let served = stage.serve("--tools tools --cache cache");
-    let port = served.address.rsplit(':').next().expect("a port");
+    let port = served.address().rsplit(':').next().expect("a port");
     for host in ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"] {
         assert_eq!(call(&served, host).0, 200, "{host}");
         assert_eq!(call(&served, &format!("{host}:{port}")).0, 200, "{host}");

@@ -11,7 +11,7 @@ use crate::http::{Gate, StandIn};
 use crate::stage::{Served, Stage, request};
 
 fn connect(served: &Served) -> TcpStream {
-    let stream = TcpStream::connect(&served.address).expect("a connection");
+    let stream = TcpStream::connect(served.address()).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a limit");
     stream
 }

@@ -125,13 +125,15 @@ fn pages_of_others_are_not_answered() {
     let stage = Stage::new();
     let served = stage.serve("--tools tools --cache cache");
     let ask = |origin: &str| {
-        let head =
-            format!("GET /tools HTTP/1.1\r\nhost: {}\r\norigin: {origin}\r\n\r\n", served.address);
+        let head = format!(
+            "GET /tools HTTP/1.1\r\nhost: {}\r\norigin: {origin}\r\n\r\n",
+            served.address()
+        );
         served.client().ask(&head, b"").expect("a reply").status
     };
     assert_eq!(ask("https://evil.example"), 403);
     assert_eq!(ask("null"), 403);
-    assert_eq!(ask(&format!("http://{}", served.address)), 200);
+    assert_eq!(ask(&format!("http://{}", served.address())), 200);
 }
 
 #[test]

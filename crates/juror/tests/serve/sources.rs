@@ -73,7 +73,7 @@ fn a_call_whose_caller_left_is_still_made_kept_and_recorded() {
     let model = StandIn::model_behind(&gate, Vec::new(), SIMULATED);
     let served = stage.serve(&with_model(&model));
     let body = request("Sky", "Now", json!({"city": "Rome"})).to_string();
-    let mut leaving = std::net::TcpStream::connect(&served.address).expect("a connection");
+    let mut leaving = std::net::TcpStream::connect(served.address()).expect("a connection");
     let opened = served.open("r", "q");
     let head = format!(
         "POST {} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n",
@@ -106,7 +106,7 @@ fn a_call_on_its_way_is_answered_though_the_server_stops() {
         while model.asked().is_empty() {
             std::thread::yield_now();
         }
-        let address = served.address.clone();
+        let address = served.address().to_owned();
         let stopped = scope.spawn(move || served.stop());
         // It stops when it takes no more connections.
         while std::net::TcpStream::connect(&address).is_ok() {

@@ -1,10 +1,10 @@
 //! A folder with tools and replies, and a server on it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
+use juror_testing::Serving;
 use serde_json::{Value, json};
 
 use crate::http::{Client, Reply};
@@ -19,8 +19,7 @@ pub(crate) struct Stage {
 
 /// A server that is running.
 pub(crate) struct Served {
-    child: Child,
-    pub(crate) address: String,
+    serving: Serving,
     log: PathBuf,
 }
 
@@ -97,13 +96,7 @@ impl Stage {
     pub(crate) fn serve_command(&self, mut command: Command) -> Served {
         let log = self.path("stderr.log");
         let file = fs::File::options().create(true).append(true).open(&log).expect("a log");
-        let mut child = command.stderr(file).spawn().expect("juror starts");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("its output");
-        BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("http://").map(str::to_owned);
-        let address = address.unwrap_or_else(|| panic!("{}", read(&log)));
-        Served { child, address, log }
+        Served { serving: Serving::start(command.stderr(file)), log }
     }
 }
 
@@ -153,7 +146,7 @@ impl Served {
     }
 
     pub(crate) fn client(&self) -> Client {
-        Client::connect(&self.address)
+        Client::connect(self.address())
     }
 
     /// Calls a tool.
@@ -161,29 +154,22 @@ impl Served {
         self.client().post("/virtual", body.to_string())
     }
 
+    pub(crate) fn address(&self) -> &str {
+        &self.serving.address
+    }
+
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.serving.process()
     }
 
     /// Ends it without warning.
-    pub(crate) fn kill(mut self) {
-        self.child.kill().expect("killed");
-        self.child.wait().expect("ended");
+    pub(crate) fn kill(self) {
+        drop(self);
     }
 
     /// Asks it to stop, and waits until it has: its exit code and what it said.
-    pub(crate) fn stop(mut self) -> (i32, String) {
-        let id = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).status().expect("a signal");
-        let code = self.child.wait().expect("ended").code().unwrap_or(-1);
-        (code, read(&self.log))
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub(crate) fn stop(self) -> (i32, String) {
+        (self.serving.stop(), read(&self.log))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::stage::Stage;
 fn pages_of_other_sites_are_refused() {
     let stage = Stage::with_two_runs();
     let viewed = stage.view("");
-    let ask = |head: &str| ask(&viewed.address, head, "").status;
+    let ask = |head: &str| ask(viewed.address(), head, "").status;
     for host in ["localhost", "127.0.0.1", "[::1]"] {
         assert_eq!(ask(&format!("GET / HTTP/1.1\r\nhost: {host}\r\n")), 200, "{host}");
     }
@@ -25,7 +25,8 @@ fn pages_of_other_sites_are_refused() {
     );
     assert_eq!(viewed.post("/", "").status, 405);
     let allowed = stage.view("--allow-host juror.example");
-    let reply = crate::http::ask(&allowed.address, "GET / HTTP/1.1\r\nhost: juror.example\r\n", "");
+    let reply =
+        crate::http::ask(allowed.address(), "GET / HTTP/1.1\r\nhost: juror.example\r\n", "");
     assert_eq!(reply.status, 200);
 }
 
@@ -57,7 +58,7 @@ fn a_token_is_asked_for_and_becomes_a_cookie() {
     let stage = Stage::with_two_runs();
     let viewed = stage.view("--token s3cret");
     let ask = |path: &str, header: &str| {
-        ask(&viewed.address, &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{header}"), "")
+        ask(viewed.address(), &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{header}"), "")
     };
     for path in ["/", "/run/first", "/events", "/?token=wrong", "/run/first?token=s3cret"] {
         let reply = ask(path, "");
@@ -82,9 +83,9 @@ fn heads_and_methods_have_limits() {
     let stage = Stage::new();
     let viewed = stage.view("");
     let long = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n", "x".repeat(100_000));
-    let reply = std::panic::catch_unwind(|| ask(&viewed.address, &long, "").status);
+    let reply = std::panic::catch_unwind(|| ask(viewed.address(), &long, "").status);
     assert_ne!(reply.ok(), Some(200));
     let delete = "DELETE /run/x HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\n";
-    assert_eq!(ask(&viewed.address, delete, "").status, 405);
+    assert_eq!(ask(viewed.address(), delete, "").status, 405);
     assert_eq!(viewed.get("/").status, 200, "others are still answered");
 }

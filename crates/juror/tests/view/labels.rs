@@ -164,7 +164,7 @@ fn what_is_no_label_is_refused() {
         "POST /label/first HTTP/1.1\r\nhost: localhost\r\norigin: http://evil.example\r\ncontent-length: {}\r\n",
         form.len()
     );
-    assert_eq!(crate::http::ask(&viewed.address, &foreign, &form).status, 403);
+    assert_eq!(crate::http::ask(viewed.address(), &foreign, &form).status, 403);
     for missing in ["/label/second", "/label/first?metric=steps_score"] {
         assert_eq!(viewed.get(missing).status, 422, "{missing}");
     }

@@ -16,7 +16,7 @@ fn progress_is_told_while_a_run_is_being_written() {
     let viewed = stage.view("");
     let path = stage.path("runs/begun/records.jsonl");
     let mut journal = File::options().append(true).open(&path).expect("a journal");
-    let mut events = Listener::new(&viewed.address);
+    let mut events = Listener::new(viewed.address());
     let run = |told: &serde_json::Value| told["runs"][0].clone();
     let begun =
         |state: &str, done: u64| json!({"id": "begun", "state": state, "done": done, "all": 2});
@@ -41,7 +41,7 @@ fn looking_at_a_run_does_not_keep_anybody_from_working_on_it() {
     stage.write("runs/begun/run.json", &stage.manifest("first").to_string());
     stage.write("runs/begun/records.jsonl", "");
     let viewed = stage.view("");
-    let mut listeners: Vec<Listener> = (0..4).map(|_| Listener::new(&viewed.address)).collect();
+    let mut listeners: Vec<Listener> = (0..4).map(|_| Listener::new(viewed.address())).collect();
     for listener in &mut listeners {
         assert_eq!(listener.next()["runs"][0]["state"], "unfinished");
     }
@@ -53,7 +53,7 @@ fn looking_at_a_run_does_not_keep_anybody_from_working_on_it() {
 fn a_viewer_stops_though_somebody_listens() {
     let stage = Stage::with_two_runs();
     let viewed = stage.view("");
-    let mut events = Listener::new(&viewed.address);
+    let mut events = Listener::new(viewed.address());
     events.next();
     assert_eq!(viewed.stop(), 0);
 }

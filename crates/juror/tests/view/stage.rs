@@ -1,10 +1,10 @@
 //! A folder with runs, and a viewer of them.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
+use juror_testing::{Ended, Serving};
 use serde_json::{Value, json};
 
 use crate::http::{Reply, ask};
@@ -14,18 +14,7 @@ pub(crate) struct Stage {
 }
 
 /// A viewer that is running.
-pub(crate) struct Viewed {
-    child: Child,
-    pub(crate) address: String,
-}
-
-/// How a command ended.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
+pub(crate) struct Viewed(Serving);
 
 impl Stage {
     /// A folder without runs.
@@ -94,21 +83,12 @@ impl Stage {
     }
 
     pub(crate) fn run(&self, line: &str) -> Ended {
-        let output = self.command(line).output().expect("juror runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let code = output.status.code().unwrap_or(-1);
-        Ended { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+        Ended::of(&mut self.command(line))
     }
 
     /// Starts a viewer of the runs at a free port.
     pub(crate) fn view(&self, options: &str) -> Viewed {
-        let mut command = self.command(&format!("view runs --port 0 -q {options}"));
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("juror starts");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("its output");
-        BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("http://").expect("an address").to_owned();
-        Viewed { child, address }
+        Viewed(Serving::start(&mut self.command(&format!("view runs --port 0 -q {options}"))))
     }
 
     /// A manifest as Juror writes it, of a run that has begun.
@@ -122,7 +102,7 @@ impl Stage {
 
 impl Viewed {
     pub(crate) fn get(&self, path: &str) -> Reply {
-        ask(&self.address, &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n"), "")
+        ask(self.address(), &format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n"), "")
     }
 
     /// Gets a page that there must be.
@@ -138,20 +118,15 @@ impl Viewed {
             "POST {path} HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\ncontent-length: {}\r\n",
             form.len()
         );
-        ask(&self.address, &head, form)
+        ask(self.address(), &head, form)
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.0.address
     }
 
     /// Asks it to stop, and waits until it has: its exit code.
-    pub(crate) fn stop(mut self) -> i32 {
-        let id = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).status().expect("a signal");
-        self.child.wait().expect("ended").code().unwrap_or(-1)
-    }
-}
-
-impl Drop for Viewed {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub(crate) fn stop(self) -> i32 {
+        self.0.stop()
     }
 }

@@ -2,15 +2,11 @@
 
 use juror_score::statistics::Interval;
 
-use super::scale::Scale;
-use super::{Anchor, Drawing};
+use super::axes::{Axes, LEFT, TOP};
+use super::{Anchor, Drawing, WIDTH};
 use crate::amount::Amounts;
 
-const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 16.0;
-const TOP: f64 = 26.0;
 const FOOT: f64 = 34.0;
 /// Half the width of the ends of an interval.
 const CAP: f64 = 4.0;
@@ -35,28 +31,24 @@ pub struct HistoryPoint {
 pub fn history_chart(metric: &str, points: &[HistoryPoint], label: &str) -> String {
     let amounts = Amounts::of_metric(metric);
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
-    let (foot, right) = (HEIGHT - FOOT, WIDTH - RIGHT);
+    let axes = Axes::new((WIDTH, HEIGHT), FOOT);
     let within = |[low, high]: [f64; 2]| <[f64; 2]>::from(amounts.within(Interval { low, high }));
     let ends = |point: &HistoryPoint| point.interval.map(within);
     let values = points
         .iter()
         .flat_map(|point| [point.mean].into_iter().chain(ends(point).into_iter().flatten()));
-    let up = Scale::of(values, (foot, TOP));
+    let up = axes.up(values);
     // Half a step at both ends, so that a single run stands in the middle.
-    let step = (right - LEFT) / points.len().max(1) as f64;
+    let step = (axes.right - LEFT) / points.len().max(1) as f64;
     let across = |at: usize| LEFT + step * (at as f64 + 0.5);
-    for mark in up.marks() {
-        drawing.line("axis", (LEFT, up.at(mark)), (right, up.at(mark)));
-        drawing.text((LEFT - 8.0, up.at(mark) + 4.0), Anchor::End, &amounts.value(mark));
-    }
-    drawing.text((4.0, 12.0), Anchor::Start, metric);
+    axes.draw_up(&mut drawing, &up, (metric, &|value| amounts.value(value)));
     for (at, pair) in points.windows(2).enumerate() {
         if pair[1].joins {
             let ends = [pair[0].mean, pair[1].mean].map(|mean| up.at(mean));
             drawing.line("line", (across(at), ends[0]), (across(at + 1), ends[1]));
         } else {
             let x = f64::midpoint(across(at), across(at + 1));
-            drawing.line("break", (x, TOP), (x, foot));
+            drawing.line("break", (x, TOP), (x, axes.foot));
         }
     }
     let every = points.len().div_ceil(MOST_TIMES).max(1);
@@ -70,7 +62,7 @@ pub fn history_chart(metric: &str, points: &[HistoryPoint], label: &str) -> Stri
         }
         drawing.dot("mark", (x, up.at(point.mean)), 4.0);
         if at % every == 0 {
-            drawing.text((x, foot + 18.0), Anchor::Middle, &point.when);
+            drawing.text((x, axes.foot + 18.0), Anchor::Middle, &point.when);
         }
     }
     drawing.finish(label)

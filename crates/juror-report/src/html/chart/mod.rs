@@ -3,6 +3,7 @@
 //! Every chart has a label for people who do not see it, and the page has the same numbers in a
 //! table beside it.
 
+mod axes;
 mod dumbbell;
 mod forest;
 mod histogram;

@@ -1,14 +1,12 @@
 //! Score against cost, a point a run or a template.
 
+use super::axes::{Axes, Axis, LEFT, TOP};
 use super::scale::Scale;
 use super::{Anchor, Drawing};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 64.0;
 const FOOT: f64 = 44.0;
-/// The room above the marks for the name of the axis.
-const TOP: f64 = 30.0;
 /// About how wide a character is, and how high a line.
 const CHARACTER: f64 = 6.4;
 const LINE: f64 = 14.0;
@@ -25,9 +23,6 @@ pub(crate) struct ScatterPoint<'p> {
     pub(crate) is_baseline: bool,
 }
 
-/// An axis: what it measures, and how its values are written.
-pub(crate) type Axis<'a> = (&'a str, &'a dyn Fn(f64) -> String);
-
 /// Draws the points.
 pub(crate) fn scatter(
     points: &[ScatterPoint<'_>],
@@ -36,16 +31,13 @@ pub(crate) fn scatter(
     label: &str,
 ) -> String {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
-    let (foot, right) = (HEIGHT - FOOT, WIDTH - 16.0);
+    let axes = Axes::new((WIDTH, HEIGHT), FOOT);
+    let Axes { right, foot } = axes;
     let across = Scale::of(points.iter().map(|point| point.x).chain([0.0]), (LEFT, right));
-    let up = Scale::of(points.iter().map(|point| point.y), (foot, TOP));
+    let up = axes.up(points.iter().map(|point| point.y));
     across.draw(&mut drawing, (10.0, foot), x.1);
-    for mark in up.marks() {
-        drawing.line("axis", (LEFT, up.at(mark)), (right, up.at(mark)));
-        drawing.text((LEFT - 8.0, up.at(mark) + 4.0), Anchor::End, &(y.1)(mark));
-    }
+    axes.draw_up(&mut drawing, &up, y);
     drawing.text((f64::midpoint(LEFT, right), HEIGHT - 8.0), Anchor::Middle, x.0);
-    drawing.text((4.0, 10.0), Anchor::Start, y.0);
     let mut names = Names { taken: Vec::new(), foot };
     for point in points {
         let (px, py) = (across.at(point.x), up.at(point.y));

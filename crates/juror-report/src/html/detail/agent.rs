@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::verdict::ShownVerdict;
-use super::{Detail, Gold, ShownAnswer, ShownStep, TreeNode, cut, laid_out, shortened};
+use super::{Detail, Gold, Shown, ShownAnswer, ShownStep, TreeNode, cut, laid_out, shortened};
 use crate::html::page::{AnswerText, PageSource};
 use crate::html::rows::QuestionRow;
 
@@ -75,11 +75,7 @@ struct ServedCall<'a> {
 }
 
 /// Collects the details.
-pub(super) fn detail(
-    source: &PageSource<'_>,
-    row: &QuestionRow<'_>,
-    limits: &ShownLimits,
-) -> Detail {
+pub(super) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, shown: &Shown) -> Detail {
     let mut detail = Detail::default();
     for (at, run) in source.runs.iter().enumerate() {
         let mut own = Vec::new();
@@ -95,12 +91,30 @@ pub(super) fn detail(
                     result.query_text.map_or(String::new(), |text| text_or_json(text).into_owned());
                 detail.gold = Some(Gold { apis: result.gold_answer.relevant_apis.clone() });
             }
-            let scores = run.numbers_of(*item);
-            own.push(ShownAnswer { scores, ..answer(&result, text, limits) });
+            let mut attempt = if shown.is_brief {
+                outcome(&result)
+            } else {
+                answer(&result, text, &shown.limits)
+            };
+            attempt.scores = run.numbers_of(*item);
+            shown.calls.add_to(&mut attempt.verdicts, || vec![run.calls.of_attempt(text)]);
+            own.push(attempt);
         }
         detail.runs.push(own);
     }
     detail
+}
+
+/// How an attempt ended, and what the judge said of it.
+fn outcome(result: &BenchResult<'_>) -> ShownAnswer {
+    let error = result.error.map(|error| text_or_json(error).into_owned());
+    ShownAnswer {
+        trial: result.trial,
+        status: if error.is_some() { "error" } else { "success" },
+        error: error.or_else(|| result.system_answer.stopped.clone()),
+        verdicts: verdict(&result.evaluation).into_iter().collect(),
+        ..ShownAnswer::default()
+    }
 }
 
 fn answer(result: &BenchResult<'_>, text: &AnswerText<'_>, limits: &ShownLimits) -> ShownAnswer {
@@ -108,23 +122,18 @@ fn answer(result: &BenchResult<'_>, text: &AnswerText<'_>, limits: &ShownLimits)
     let called = &result.system_answer.called_apis;
     let attempt: AttemptLine<'_> =
         text.attempt.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
-    let error = result.error.map(|error| text_or_json(error).into_owned());
     ShownAnswer {
-        trial: result.trial,
-        status: if error.is_some() { "error" } else { "success" },
-        error: error.or_else(|| result.system_answer.stopped.clone()),
         answer: result
             .system_answer
             .final_answer
             .and_then(|answer| laid_out(answer.get(), usize::MAX)),
         steps: attempt.calls.iter().map(|call| step(call, limits)).collect(),
-        verdicts: verdict(&result.evaluation).into_iter().collect(),
         tree: result.system_answer.answer_details.map(|details| tree(details, limits)),
         called: Some(
             called.iter().map(|api| (api.0.clone(), api.1.clone(), right.contains(api))).collect(),
         ),
         missing: Some(right.iter().filter(|api| !called.contains(api)).cloned().collect()),
-        ..ShownAnswer::default()
+        ..outcome(result)
     }
 }
 

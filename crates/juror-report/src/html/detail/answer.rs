@@ -1,7 +1,7 @@
 //! The details of a question with recorded answers.
 
 use juror_json::text_or_json;
-use juror_score::read::{ResultCase, judged_aspects};
+use juror_score::read::ResultCase;
 use juror_score::{
     Alignment, Ending, ExpectedStep, Question, ShownLimits, ShownOutput, Step, score, show_expected,
 };
@@ -9,22 +9,20 @@ use serde_json::value::RawValue;
 
 use super::verdict::verdicts;
 use super::word_diff::word_diff;
-use super::{Detail, ShownAnswer, ShownExpected, ShownReference, ShownStep, laid_out, shortened};
+use super::{
+    Detail, Shown, ShownAnswer, ShownExpected, ShownReference, ShownStep, laid_out, shortened,
+};
 use crate::html::page::{PageRun, PageSource};
 use crate::html::rows::QuestionRow;
 
 /// Collects the details. The reference is that of the first run that has the question.
-pub(super) fn detail(
-    source: &PageSource<'_>,
-    row: &QuestionRow<'_>,
-    limits: &ShownLimits,
-) -> Detail {
+pub(super) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, shown: &Shown) -> Detail {
+    let limits = &shown.limits;
     let mut read: Vec<(usize, &PageRun<'_>, usize, ResultCase<'_>)> = Vec::new();
     for (at, run) in source.runs.iter().enumerate() {
-        let aspects = judged_aspects(run.profile, run.custom.iter().cloned());
         for item in &row.answers[at] {
             let result = run.answers.get(*item).and_then(|answer| answer.result);
-            let case = result.and_then(|result| ResultCase::read(result, &aspects));
+            let case = result.and_then(|result| ResultCase::read(result, &run.aspects));
             read.extend(case.map(|case| (at, run, *item, case)));
         }
     }
@@ -32,6 +30,15 @@ pub(super) fn detail(
         Detail { runs: row.answers.iter().map(|_| Vec::new()).collect(), ..Detail::default() };
     let Some((_, first, _, case)) = read.first() else { return detail };
     let (question, profile) = (&case.question, first.profile);
+    detail.text = text_or_json(question.text).into_owned();
+    if shown.is_brief {
+        for (at, run, item, case) in &read {
+            let verdicts = verdicts(&case.judgement);
+            let scores = run.numbers_of(*item);
+            detail.runs[*at].push(ShownAnswer { scores, verdicts, ..outcome(case, limits) });
+        }
+        return detail;
+    }
     let mut alignments: Vec<Alignment> = Vec::new();
     for (_, run, _, case) in &read {
         let record = score(&case.case(), run.profile).with(&case.judgement);
@@ -42,11 +49,12 @@ pub(super) fn detail(
         alignments.push(alignment);
     }
     let outputs = show_expected(question, profile, limits, &mut alignments);
-    detail.text = text_or_json(question.text).into_owned();
     detail.reference = Some(reference(question, outputs, limits));
     for ((at, run, item, case), alignment) in read.iter().zip(alignments) {
-        let scores = run.numbers_of(*item);
-        detail.runs[*at].push(ShownAnswer { scores, ..answer(case, alignment, limits) });
+        let mut own = answer(case, alignment, limits);
+        own.scores = run.numbers_of(*item);
+        shown.calls.add_to(&mut own.verdicts, || run.calls.of_answer(case));
+        detail.runs[*at].push(own);
     }
     detail
 }
@@ -95,32 +103,38 @@ fn args(json: Option<&RawValue>, limits: &ShownLimits) -> Option<String> {
     laid_out(json?.get(), limits.characters)
 }
 
-fn answer(case: &ResultCase<'_>, alignment: Alignment, limits: &ShownLimits) -> ShownAnswer {
+/// How an answer came about.
+fn outcome(case: &ResultCase<'_>, limits: &ShownLimits) -> ShownAnswer {
     let trajectory = &case.trajectory;
-    let error = match &trajectory.ending {
-        Ending::Responded => None,
-        Ending::Failed(message) => laid_out(message, limits.characters),
-        Ending::Missing => Some("no response".to_owned()),
-    };
+    ShownAnswer {
+        trial: trajectory.trial.map(std::num::NonZero::get),
+        status: if trajectory.ending.is_error() { "error" } else { "success" },
+        error: match &trajectory.ending {
+            Ending::Responded => None,
+            Ending::Failed(message) => laid_out(message, limits.characters),
+            Ending::Missing => Some("no response".to_owned()),
+        },
+        ..ShownAnswer::default()
+    }
+}
+
+fn answer(case: &ResultCase<'_>, alignment: Alignment, limits: &ShownLimits) -> ShownAnswer {
     let case_view = case.case();
     let actual = case_view.actual_answer().map(std::borrow::Cow::into_owned);
     let diff = case_view
         .reference_answer()
         .zip(actual.as_deref())
         .map(|(reference, actual)| word_diff(&reference, actual));
-    let steps = trajectory.steps.as_deref().unwrap_or_default();
+    let steps = case.trajectory.steps.as_deref().unwrap_or_default();
     let began = steps.iter().find_map(Step::ran_at);
     let steps = steps.iter().zip(alignment.outputs);
     ShownAnswer {
-        trial: trajectory.trial.map(std::num::NonZero::get),
-        status: if trajectory.ending.is_error() { "error" } else { "success" },
-        error,
         answer: actual,
         diff,
         steps: steps.map(|(step, output)| shown_step(step, output, began, limits)).collect(),
         pairs: alignment.pairs,
         verdicts: verdicts(&case.judgement),
-        ..ShownAnswer::default()
+        ..outcome(case, limits)
     }
 }
 

@@ -9,6 +9,7 @@ use juror_score::{ShownLimits, ShownOutput, StepDetails, StepPair};
 use serde::Serialize;
 
 use super::index::flag;
+use super::judge_calls::VerdictCalls;
 use super::page::PageSource;
 use super::rows::QuestionRow;
 use verdict::ShownVerdict;
@@ -17,6 +18,8 @@ use verdict::ShownVerdict;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
     All,
+    /// Prompts and replies of judges are left out.
+    NoCalls,
     /// Outputs are cut to a few lines.
     Little,
     /// Only the question and the scores.
@@ -26,9 +29,52 @@ pub(crate) enum Keep {
 impl Keep {
     fn limits(self) -> ShownLimits {
         match self {
-            Keep::All => ShownLimits::DEFAULT,
+            Keep::All | Keep::NoCalls => ShownLimits::DEFAULT,
             Keep::Little | Keep::Nothing => {
                 ShownLimits { rows: 5, documents: 5, characters: 300, cell_characters: 80 }
+            }
+        }
+    }
+}
+
+/// How much is shown of a question.
+struct Shown {
+    limits: ShownLimits,
+    calls: ShownCalls,
+    /// Only texts, scores and verdicts are wanted, the latter for flags alone.
+    is_brief: bool,
+}
+
+/// Whether prompts and replies of judges are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShownCalls {
+    Yes,
+    /// No, for this reason.
+    No(&'static str),
+}
+
+impl ShownCalls {
+    fn of(source: &PageSource<'_>, keep: Keep) -> ShownCalls {
+        match keep {
+            _ if source.options.redact => ShownCalls::No("left out (--redact)"),
+            Keep::All => ShownCalls::Yes,
+            _ => ShownCalls::No("left out to keep the file small (--max-size)"),
+        }
+    }
+
+    /// Adds the calls to verdicts, or why there are none.
+    fn add_to(self, verdicts: &mut [ShownVerdict], find: impl FnOnce() -> Vec<VerdictCalls>) {
+        match self {
+            ShownCalls::Yes if verdicts.is_empty() => {}
+            ShownCalls::Yes => {
+                for (verdict, calls) in verdicts.iter_mut().zip(find()) {
+                    verdict.set_calls(calls);
+                }
+            }
+            ShownCalls::No(why) => {
+                for verdict in verdicts {
+                    verdict.set_calls(Err(why.to_owned()));
+                }
             }
         }
     }
@@ -105,8 +151,8 @@ struct TreeNode {
 }
 
 impl Detail {
-    /// What the index says of it, as bits of [`flag`].
-    pub(crate) fn flags(&self) -> u8 {
+    /// What the index says of it.
+    fn flags(&self) -> u8 {
         let verdicts = || self.runs.iter().flatten().flat_map(|answer| &answer.verdicts);
         let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
         bit(verdicts().any(ShownVerdict::is_unsure), flag::UNSURE)
@@ -148,28 +194,23 @@ fn redact_text(text: &mut Option<String>) {
     }
 }
 
-/// Collects the details of a question.
-pub(crate) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, keep: Keep) -> Detail {
+/// Collects the details of a question, and what the index says of them, as bits of [`flag`].
+pub(crate) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, keep: Keep) -> (Detail, u8) {
+    let is_brief = keep == Keep::Nothing;
+    let shown = Shown { limits: keep.limits(), calls: ShownCalls::of(source, keep), is_brief };
     let mut detail = match source.kind() {
-        juror_compare::Kind::Eval => answer::detail(source, row, &keep.limits()),
-        juror_compare::Kind::Bench => agent::detail(source, row, &keep.limits()),
+        juror_compare::Kind::Eval => answer::detail(source, row, &shown),
+        juror_compare::Kind::Bench => agent::detail(source, row, &shown),
     };
-    if keep == Keep::Nothing {
-        let Detail { text, runs, .. } = detail;
-        let scores_only = |answer: ShownAnswer| ShownAnswer {
-            trial: answer.trial,
-            status: answer.status,
-            error: answer.error,
-            scores: answer.scores,
-            ..ShownAnswer::default()
-        };
-        let runs = runs.into_iter().map(|own| own.into_iter().map(scores_only).collect());
-        detail = Detail { text, runs: runs.collect(), ..Detail::default() };
+    let flags = detail.flags();
+    if is_brief {
+        detail.gold = None;
+        detail.runs.iter_mut().flatten().for_each(|answer| answer.verdicts.clear());
     }
     if source.options.redact {
         detail.redact();
     }
-    detail
+    (detail, flags)
 }
 
 /// A text as the page shows it: no longer than the limit.

@@ -4,6 +4,8 @@ use juror_score::{Finding, Judgement, KeyPart};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::html::judge_calls::{JudgeCall, VerdictCalls};
+
 /// What a judge found about one aspect.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ShownVerdict {
@@ -17,7 +19,9 @@ pub(super) struct ShownVerdict {
     pub(super) usd: Option<f64>,
     pub(super) by: Option<String>,
     pub(super) flags: Vec<String>,
-    pub(super) calls: Option<Vec<Value>>,
+    pub(super) calls: Vec<JudgeCall>,
+    /// Why the calls are not there, if they are not.
+    pub(super) no_calls: Option<String>,
 }
 
 /// The claims of two answers, and which of them match.
@@ -40,8 +44,15 @@ impl ShownVerdict {
         self.repeats.iter().any(differ) || self.numbers.iter().any(says_so)
     }
 
+    pub(super) fn set_calls(&mut self, found: VerdictCalls) {
+        match found {
+            Ok(calls) => self.calls = calls,
+            Err(why) => self.no_calls = Some(why),
+        }
+    }
+
     pub(super) fn redact(&mut self) {
-        (self.reason, self.claims, self.calls) = (None, None, None);
+        (self.reason, self.claims) = (None, None);
         super::redact_text(&mut self.error);
         let texts = self.numbers.iter_mut().map(|(_, value)| value);
         for text in texts.chain(self.repeats.iter_mut().flat_map(|(_, values)| values)) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use juror_compare::{Calibration, Gates, Kind, Runs};
-use juror_pages::ScoredRun;
+use juror_pages::{JudgeReplies, ScoredRun};
 use juror_run::bench::{
     AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
     QuerySelection,
@@ -24,7 +24,7 @@ use self::outputs::Outputs;
 use super::ask::{parse_count, parse_dollars, parse_seconds};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
-use super::page::PageArgs;
+use super::page::{PageArgs, replies};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
 use crate::exit::{Exit, Outside};
@@ -255,18 +255,20 @@ pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
     args.gate.check_kind(Kind::Bench)?;
     args.gate.add_to_gates(&mut gates)?;
     let calibrations = load_calibrations(&options.settings.judge.calibration)?;
+    let replies = replies(options.settings.clone(), None);
     let quiet = args.quiet;
     let listener = Arc::new(move |event| progress::show(&event, quiet));
     let plan = options.resolve(environment, listener).map_err(error_of)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
-    runtime.block_on(bench(args, plan, &Checks { gates, calibrations }))
+    runtime.block_on(bench(args, plan, &Checks { gates, calibrations, replies }))
 }
 
-/// What the numbers of a run are checked by.
+/// What the numbers of a run are checked by, and where the replies of its judge are.
 struct Checks {
     gates: Gates,
     calibrations: Vec<Calibration>,
+    replies: JudgeReplies,
 }
 
 async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Result<Exit> {
@@ -305,7 +307,8 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
     if !pages.is_empty() {
         let run = ScoredRun::read(&shown, &Settings::default().plan())
             .map_err(|error| Outside(error.into()))?;
-        let pages_of_run = args.page.of(&run).with_statistics(totals.statistics);
+        let pages_of_run = args.page.of(&run).with_replies(&checks.replies);
+        let pages_of_run = pages_of_run.with_statistics(totals.statistics);
         let page = pages_of_run.of_run(&checks.gates, &checked);
         pages.write(&page, args.quiet)?;
     }

@@ -28,7 +28,7 @@ use self::summary::Summary;
 use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
-use super::page::{PageArgs, PageFiles};
+use super::page::{PageArgs, PageFiles, replies};
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -244,7 +244,8 @@ impl Work<'_> {
         progress.end();
         let exit = match outcome {
             Ok(outcome) => {
-                page.write(args, &plan, &outcome.product)?;
+                let replies = replies(self.settings.clone(), self.ask.cache.clone());
+                page.write(args, &replies, &plan, &outcome.product)?;
                 self.report(&evaluation, outcome, &problems, judges)?
             }
             Err(EvaluationError::InterruptedJudging { n_unfinished }) => {

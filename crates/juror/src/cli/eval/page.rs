@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use juror_compare::{Kind, RunFacts};
 use juror_files::load;
-use juror_pages::ScoredRun;
+use juror_pages::{JudgeReplies, ScoredRun};
 use juror_run::{Output, Plan, ResultFiles, Totals};
 use juror_runs::{RunFile, RunLog};
 use juror_score::read::OwnMetrics;
@@ -65,6 +65,7 @@ impl EvalPage {
     pub(super) fn write(
         self,
         args: &ReportArgs,
+        replies: &JudgeReplies,
         plan: &Plan,
         totals: &Totals,
     ) -> Result<(), Outside> {
@@ -75,8 +76,8 @@ impl EvalPage {
             Results::Kept(folder) => self.read(&folder.path().join(KEPT), plan),
         };
         let run = run.map_err(Outside)?;
-        let pages =
-            args.page.of(&run).telling(self.about).with_statistics(totals.statistics.clone());
+        let pages = args.page.of(&run).telling(self.about).with_replies(replies);
+        let pages = pages.with_statistics(totals.statistics.clone());
         let page = pages.of_run(&plan.gates, &totals.gates);
         drop(pages);
         std::mem::forget(run);
