@@ -160,8 +160,13 @@ impl Panel {
             for repeat in 0..=self.n_further {
                 tape.take();
                 repeats.push(judge.judge(case, matching, models, Repeat(repeat)).await);
-                let taped = tape.take().into_iter();
-                calls.extend(taped.map(|call| TapedCall { repeat, ..call }));
+                let taped = tape.take();
+                // A judge that asks nothing asks nothing again, and what is not kept cannot be shown.
+                let is_last = taped.is_empty() || taped.iter().any(|call| call.reply.is_none());
+                calls.extend(taped.into_iter().map(|call| TapedCall { repeat, ..call }));
+                if is_last {
+                    break;
+                }
             }
             for finding in Judgement::of_repeats(repeats).findings {
                 let is_own = |call: &TapedCall| {

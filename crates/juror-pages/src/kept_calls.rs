@@ -13,14 +13,19 @@ use juror_compare::Kind;
 use juror_judge::{PassRateJudge, Retraced};
 use juror_models::{CacheMode, Models, Outcome, Tape, TapedCall};
 use juror_report::{AnswerText, JudgeCall, JudgeCalls, VerdictCalls};
-use juror_run::{AskOptions, DEFAULT_CACHE, Judges, judges, models_for, pass_rate_judge};
+use juror_run::{AskOptions, Judges, judges, models_for, pass_rate_judge};
 use juror_score::read::ResultCase;
-use juror_score::{ContextJudge, Finding, Profile};
+use juror_score::{ContextJudge, Finding, KeyPart, Profile};
 use serde_json::Value;
 
 use crate::judge_settings::JudgeReplies;
 use crate::judged_attempt::JudgedAttempt;
 use crate::scored_run::ScoredRun;
+
+// These stand in reports that people pass on, so they name no folders of this machine.
+const NOT_KEPT: &str =
+    "not in the reply cache: replies were not kept, were removed, or are somewhere else";
+const OF_OTHERS: &str = "replies in the cache lead to another verdict, so they are not shown";
 
 /// Finds the calls of a run's judges.
 pub(crate) struct KeptCalls {
@@ -75,43 +80,6 @@ impl KeptCalls {
         let made = Retracer::new(self.kind, &self.profile, &self.replies);
         made.map_err(|why| self.failure.get_or_init(|| why).clone())
     }
-
-    /// Where replies are looked for.
-    fn place(&self) -> &str {
-        let llm = self.replies.settings.llm.as_ref();
-        let own = self.replies.cache.as_deref();
-        own.or(llm.and_then(|llm| llm.cache.as_deref())).unwrap_or(DEFAULT_CACHE)
-    }
-
-    fn not_kept(&self) -> String {
-        let place = self.place();
-        format!("not kept in {place}: replies were not kept, were removed, or are somewhere else")
-    }
-
-    fn of_others(&self) -> String {
-        format!("those kept in {} lead to another verdict, so they are not shown", self.place())
-    }
-
-    /// The calls of a finding among all that were made.
-    fn calls_of(&self, finding: &Finding, retraced: &[Retraced]) -> VerdictCalls {
-        let is_own = |other: &&Retraced| {
-            other.finding.step == finding.step && has_keys_of(&other.finding, finding)
-        };
-        let Some(own) = retraced.iter().find(is_own) else { return Err(self.not_kept()) };
-        let calls = self.replied(&own.calls)?;
-        if !says_same(&own.finding, finding) {
-            return Err(self.of_others());
-        }
-        if calls.is_empty() && finding.aspect.name().ends_with("_f1") {
-            return Err("with recall and precision, from which it follows".into());
-        }
-        Ok(calls)
-    }
-
-    /// The calls, if all of them have replies.
-    fn replied(&self, calls: &[TapedCall]) -> VerdictCalls {
-        calls.iter().map(shown_call).collect::<Option<_>>().ok_or_else(|| self.not_kept())
-    }
 }
 
 impl JudgeCalls for KeptCalls {
@@ -120,25 +88,23 @@ impl JudgeCalls for KeptCalls {
         let retraced = self.with_judges(|retracer| retracer.retrace(result, &self.profile));
         match retraced {
             Err(why) => findings.iter().map(|_| Err(why.clone())).collect(),
-            Ok(retraced) => {
-                findings.iter().map(|finding| self.calls_of(finding, &retraced)).collect()
-            }
+            Ok(retraced) => findings.iter().map(|finding| calls_of(finding, &retraced)).collect(),
         }
     }
 
     fn of_attempt(&self, text: &AnswerText<'_>) -> VerdictCalls {
-        let Some(attempt) = JudgedAttempt::read(text) else { return Err(self.not_kept()) };
+        let Some(attempt) = JudgedAttempt::read(text) else { return Err(NOT_KEPT.to_owned()) };
         if !attempt.is_by_model() {
             return Ok(Vec::new());
         }
-        let mut why = self.not_kept();
+        let mut why = NOT_KEPT.to_owned();
         for (query, answer) in attempt.answers() {
             let (judged, calls) = self.with_judges(|retracer| {
                 retracer.judge_attempt(&query, answer.as_deref(), attempt.n_repeats())
             })?;
-            match self.replied(&calls) {
+            match replied(&calls) {
                 Ok(calls) if attempt.agrees_with(&judged) => return Ok(calls),
-                Ok(_) => why = self.of_others(),
+                Ok(_) => why = OF_OTHERS.to_owned(),
                 Err(_) => {}
             }
         }
@@ -194,6 +160,27 @@ impl Retracer {
     }
 }
 
+/// The calls of a finding among all that were made.
+fn calls_of(finding: &Finding, retraced: &[Retraced]) -> VerdictCalls {
+    let is_own = |other: &&Retraced| {
+        other.finding.step == finding.step && has_keys_of(&other.finding, finding)
+    };
+    let Some(own) = retraced.iter().find(is_own) else { return Err(NOT_KEPT.to_owned()) };
+    let calls = replied(&own.calls)?;
+    if !says_same(&own.finding, finding) {
+        return Err(OF_OTHERS.to_owned());
+    }
+    if calls.is_empty() && finding.aspect.name().ends_with("_f1") {
+        return Err("with recall and precision, from which it follows".into());
+    }
+    Ok(calls)
+}
+
+/// The calls, if all of them have replies.
+fn replied(calls: &[TapedCall]) -> VerdictCalls {
+    calls.iter().map(shown_call).collect::<Option<_>>().ok_or_else(|| NOT_KEPT.to_owned())
+}
+
 /// Finishes what waits for nothing outside: kept replies are there at once.
 fn finish<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
@@ -224,8 +211,9 @@ fn shown_call(call: &TapedCall) -> Option<JudgeCall> {
 /// The keys and values of a finding, as results have them, without what depends on prices.
 fn pairs(finding: &Finding) -> Vec<(String, Value)> {
     let mut pairs = Vec::new();
+    let cost = finding.aspect.key(KeyPart::Cost);
     finding.each_pair(|key, value| {
-        if !key.ends_with("_cost") {
+        if key != cost {
             let value = serde_json::from_str(&value.to_json()).unwrap_or_default();
             pairs.push((key.into_owned(), value));
         }
@@ -246,7 +234,8 @@ fn says_same(retraced: &Finding, shown: &Finding) -> bool {
     let is_told = |(key, value): &(String, Value)| {
         told.iter().any(|(own, other)| own == key && is_equal(other, value))
     };
-    pairs(shown).iter().all(is_told)
+    let shown = pairs(shown);
+    !shown.is_empty() && shown.iter().all(is_told)
 }
 
 /// Whether two values are equal. Numbers may differ in how they were written.
@@ -272,6 +261,19 @@ mod tests {
     fn finding(score: f64, reason: &str) -> Finding {
         let aspect = Aspect::Metric("answer_relevance");
         Finding { reason: Some(reason.into()), ..Finding::new(aspect, Verdict::scored(score)) }
+    }
+
+    #[test]
+    fn outputs_that_are_called_costs_are_compared() {
+        let of = |value: serde_json::Value| {
+            let aspect = Aspect::custom("delivery", vec!["delivery_cost".into()]);
+            let outputs = juror_score::Score::Outputs(vec![value]);
+            Finding::new(aspect, Verdict::Scored(outputs))
+        };
+        let one = Aspect::custom("delivery_cost", vec!["delivery_cost".into()]);
+        let shown = Finding { aspect: one, ..of(json!(3)) };
+        assert!(says_same(&of(json!(3)), &shown));
+        assert!(!says_same(&of(json!(4)), &shown));
     }
 
     #[test]

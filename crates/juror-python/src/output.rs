@@ -36,5 +36,6 @@ pub(crate) fn write_file(py: Python<'_>, path: &str, bytes: &[u8]) -> PyResult<(
     py.detach(write).map_err(|error| match error {
         OutputError::Io { name, error } => os_error(py, &name, &error),
         OutputError::UnknownFormat { name, endings } => unknown_ending(&name, &endings),
+        OutputError::InRun(_) => PyValueError::new_err(error.to_string()),
     })
 }

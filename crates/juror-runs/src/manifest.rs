@@ -219,7 +219,7 @@ impl Manifest {
     }
 }
 
-/// Returns an id that no other run has. Runs of the same identity begin at different times, or in
+/// Returns an id that hardly any other run has. Runs of the same identity begin at different times, or in
 /// different processes.
 fn id_of(identity: &Value, began: &str) -> String {
     short_hash(&format!("{identity} {began} {}", std::process::id()))[..8].to_owned()

@@ -198,7 +198,7 @@ fn where_they_are_not_to_be_had_the_report_says_so() {
     stage.tell("cache prune --all");
     stage.tell("report other -o report.html");
     let words = why(&stage);
-    assert!(words.starts_with("not kept in .juror/llm"), "{words}");
+    assert!(words.starts_with("not in the reply cache"), "{words}");
 }
 
 #[test]

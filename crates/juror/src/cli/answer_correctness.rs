@@ -273,7 +273,7 @@ fn cells(
 
 /// Starts the output with its header.
 fn begin(name: &str) -> anyhow::Result<Writer<Box<dyn Write>>> {
-    if is_in_run(std::path::Path::new(name)) {
+    if name != "-" && is_in_run(std::path::Path::new(name)) {
         return Err(OutputError::InRun(name.to_owned()).into());
     }
     let failed = |error: std::io::Error| anyhow::anyhow!("{name}: cannot write: {error}");

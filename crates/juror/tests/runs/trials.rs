@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// Runs of two questions with three answers each, all right; `changed` lacks one answer.
+/// Runs of two questions with three answers each, all right; `lacking` lacks one answer.
 fn two_runs() -> Stage {
     let stage = Stage::new();
     let answer = |id: &str, trial: u32| {

@@ -157,7 +157,7 @@ pub(super) struct BenchArgs {
     max_cost: Option<f64>,
 
     /// Folder to keep the run in; a finished run in it is refused [default: a name of time, agent
-    /// and identity in .juror/runs, or where `runs.folder` of the settings says].
+    /// and id in .juror/runs, or where `runs.folder` of the settings says].
     #[arg(long, value_name = "FOLDER", env = "JUROR_RUN", value_parser = NonEmptyStringValueParser::new())]
     run: Option<String>,
 
