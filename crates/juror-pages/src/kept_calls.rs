@@ -97,18 +97,18 @@ impl JudgeCalls for KeptCalls {
         if !attempt.is_by_model() {
             return Ok(Vec::new());
         }
-        let mut why = NOT_KEPT.to_owned();
+        let mut why = NOT_KEPT;
         for (query, answer) in attempt.answers() {
             let (judged, calls) = self.with_judges(|retracer| {
                 retracer.judge_attempt(&query, answer.as_deref(), attempt.n_repeats())
             })?;
             match replied(&calls) {
                 Ok(calls) if attempt.agrees_with(&judged) => return Ok(calls),
-                Ok(_) => why = OF_OTHERS.to_owned(),
+                Ok(_) => why = OF_OTHERS,
                 Err(_) => {}
             }
         }
-        Err(why)
+        Err(why.to_owned())
     }
 }
 
