@@ -9,8 +9,8 @@ use juror_compare::{ASSUMED_CORRELATION, PlanOptions, Planning, ScoreSpread};
 use juror_report::{plan_rows, plan_table};
 
 use self::places::Places;
-use super::ask::parse_count;
 use super::label::parse_share;
+use super::model_args::parse_count;
 use super::{RuleArgs, boolish};
 use crate::exit::Exit;
 use crate::output;
