@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use juror_models::{PatientEndpoint, Pending, http_client};
+use juror_traces::{CallStatus, Conversation, Rules, Step, openai};
 use reqwest::Url;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::headers::Headers;
@@ -72,6 +74,127 @@ impl Subject for OpenAiAgent {
     }
 }
 
+/// Reads a chat completion or a response.
 fn read_reply(text: &str) -> Result<Answered, String> {
-    Answered::read(text).map_err(|error| format!("the agent's reply is not JSON: {error}"))
+    let reply: Value = serde_json::from_str(text)
+        .map_err(|error| format!("the agent's reply is not JSON: {error}"))?;
+    let conversation = conversation_of(&reply)?;
+    let usage = openai::usage_of_reply(&reply).unwrap_or(conversation.usage);
+    let final_answer = conversation.answer.or_else(|| refusal_of(&reply));
+    let error = error_of(&reply).or(conversation.error);
+    let unanswered = || no_answer(&conversation.steps).to_owned();
+    let error = error.or_else(|| final_answer.is_none().then(unanswered));
+    Ok(Answered {
+        final_answer,
+        error,
+        steps: to_raw_value(&conversation.steps).ok(),
+        tokens: usage.total(),
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        usd: usage.cost,
+        ..Answered::default()
+    })
+}
+
+fn conversation_of(reply: &Value) -> Result<Conversation, String> {
+    if let Some(items) = reply["output"].as_array() {
+        return Ok(openai::read_items(items, &Rules::default()));
+    }
+    let Some(choices) = reply["choices"].as_array() else {
+        return Err("the agent's reply has neither `choices` nor `output`".to_owned());
+    };
+    // Some agents send the whole conversation along, with their calls.
+    let messages = reply["messages"].as_array().into_iter().flatten();
+    let last = choices.first().map(|choice| &choice["message"]);
+    let messages: Vec<Value> = messages.chain(last).cloned().collect();
+    Ok(openai::read_messages(&messages, &Rules::default()))
+}
+
+fn refusal_of(reply: &Value) -> Option<String> {
+    reply.pointer("/choices/0/message/refusal")?.as_str().map(str::to_owned)
+}
+
+/// Returns what the reply says went wrong.
+fn error_of(reply: &Value) -> Option<String> {
+    let error = reply.get("error").filter(|error| !error.is_null())?;
+    let message = error["message"].as_str().or(error.as_str());
+    Some(message.map_or_else(|| error.to_string(), str::to_owned))
+}
+
+/// Says why there is no answer.
+fn no_answer(steps: &[Step]) -> &'static str {
+    let is_open = |step: &Step| step.call_status == CallStatus::NoResult;
+    if steps.last().is_some_and(is_open) {
+        "the agent leaves its calls to others: it must call its tools by itself"
+    } else {
+        "the agent's reply has no answer"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(reply: &Value) -> Answered {
+        read_reply(&reply.to_string()).expect("a reply")
+    }
+
+    fn steps(answered: &Answered) -> Value {
+        let steps = answered.steps.as_ref().expect("steps");
+        serde_json::from_str(steps.get()).expect("JSON")
+    }
+
+    fn call(id: &str) -> Value {
+        json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
+            "function": {"name": "lookup", "arguments": "{\"q\": 1}"}}]})
+    }
+
+    #[test]
+    fn an_address_that_names_no_protocol_is_a_base() {
+        let at = |address: &str| {
+            let agent =
+                OpenAiAgent::new(address, &Headers::default(), None, Duration::from_secs(1));
+            agent.map(|agent| agent.address.to_string())
+        };
+        let completions = "http://h/v1/chat/completions";
+        for (address, wanted) in [
+            ("http://h/v1", completions),
+            ("http://h/v1/", completions),
+            (completions, completions),
+            ("http://h/v1/responses/", "http://h/v1/responses"),
+            ("http://h?tenant=a", "http://h/chat/completions?tenant=a"),
+        ] {
+            assert_eq!(at(address).as_deref(), Ok(wanted), "{address}");
+        }
+        assert!(at("ftp://h").is_err() && at("h").is_err());
+    }
+
+    #[test]
+    fn messages_that_come_along_tell_the_steps() {
+        let answer = json!({"role": "assistant", "content": "Oslo."});
+        let result = json!({"role": "tool", "tool_call_id": "c", "content": "Oslo"});
+        let reply = json!({"choices": [{"message": answer}], "messages": [call("c"), result],
+            "usage": {"prompt_tokens": 5, "completion_tokens": 2}});
+        let answered = read(&reply);
+        assert_eq!(answered.final_answer.as_deref(), Some("Oslo."));
+        assert_eq!((answered.tokens, answered.input_tokens), (Some(7), Some(5)));
+        let steps = steps(&answered);
+        assert_eq!((&steps[0]["name"], &steps[0]["output"]), (&json!("lookup"), &json!("Oslo")));
+        assert_eq!(answered.error, None);
+    }
+
+    #[test]
+    fn a_reply_without_an_answer_says_why() {
+        let waiting = read(&json!({"choices": [{"message": call("c")}]}));
+        let why = "the agent leaves its calls to others: it must call its tools by itself";
+        assert_eq!(waiting.error.as_deref(), Some(why));
+        let empty = read(&json!({"choices": []}));
+        assert_eq!(empty.error.as_deref(), Some("the agent's reply has no answer"));
+        let failed = read(&json!({"output": [], "error": {"message": "no model"}}));
+        assert_eq!(failed.error.as_deref(), Some("no model"));
+        let declined = json!({"role": "assistant", "content": null, "refusal": "I will not."});
+        let declined = read(&json!({"choices": [{"message": declined}]}));
+        assert_eq!(declined.final_answer.as_deref(), Some("I will not."));
+        assert!(read_reply("{}").is_err() && read_reply("[]").is_err() && read_reply("<").is_err());
+    }
 }

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use juror_toolbench::answer::{Details, read_called_apis};
+use juror_traces::{Rules, openai};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::headers::Bearer;
 use super::mend::mend;
@@ -185,6 +186,8 @@ struct Parts {
     #[serde(default)]
     actual_steps: Option<Box<RawValue>>,
     #[serde(default)]
+    messages: Option<Box<RawValue>>,
+    #[serde(default)]
     tokens: Option<Value>,
     #[serde(default)]
     total_tokens: Option<Value>,
@@ -205,13 +208,15 @@ impl From<Parts> for Answered {
         let parts = parts.merged();
         let [input_tokens, output_tokens] =
             [parts.input_tokens, parts.output_tokens].map(|own| own.as_ref().and_then(whole));
+        let messages = parts.messages;
+        let told = || steps_of(messages.as_deref()?);
         let both = || Some(input_tokens? + output_tokens?);
         Answered {
             query_id: parts.query_id.as_ref().and_then(Id::of),
             final_answer: parts.final_answer.map(|answer| text_or_json(&answer)),
             answer_details: parts.answer_details.map(Details::read),
             called_apis: parts.called_apis.map(|list| read_called_apis(list.get())),
-            steps: parts.steps.filter(|steps| steps.get().starts_with('[')),
+            steps: parts.steps.filter(|steps| steps.get().starts_with('[')).or_else(told),
             tokens: parts.tokens.as_ref().and_then(whole).or_else(both),
             input_tokens,
             output_tokens,
@@ -257,6 +262,7 @@ impl Parts {
             answer_details: inner.answer_details.or(outer.answer_details),
             called_apis: inner.called_apis.or(outer.called_apis),
             steps: inner.steps.or(outer.steps),
+            messages: inner.messages.or(outer.messages),
             tokens: inner.tokens.or(outer.tokens),
             input_tokens: inner.input_tokens.or(outer.input_tokens),
             output_tokens: inner.output_tokens.or(outer.output_tokens),
@@ -269,13 +275,14 @@ impl Parts {
 }
 
 /// The keys of the parts of an answer, apart from its id.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "final_answer",
     "actual_answer",
     "answer_details",
     "called_apis",
     "steps",
     "actual_steps",
+    "messages",
     "tokens",
     "input_tokens",
     "output_tokens",
@@ -289,6 +296,12 @@ const PARTS: [&str; 13] = [
 fn names_part(text: &str) -> bool {
     let fields = serde_json::from_str::<HashMap<String, &RawValue>>(text);
     fields.is_ok_and(|fields| PARTS.iter().any(|part| fields.contains_key(*part)))
+}
+
+/// Returns the steps that a conversation tells: messages in OpenAI's form, with calls and results.
+fn steps_of(messages: &RawValue) -> Option<Box<RawValue>> {
+    let messages: Vec<Value> = serde_json::from_str(messages.get()).ok()?;
+    to_raw_value(&openai::read_messages(&messages, &Rules::default()).steps).ok()
 }
 
 fn text_or_json(json: &RawValue) -> String {
@@ -476,6 +489,22 @@ mod tests {
         let odd = read_answered(odd, "588").expect("an answer");
         assert_eq!((odd.steps.is_none(), odd.tokens), (true, Some(9)));
         assert!(read_answered(response, "589").is_err());
+    }
+
+    #[test]
+    fn messages_tell_steps_unless_the_agent_does() {
+        let messages = r#"[{"role": "assistant", "tool_calls": [{"id": "c", "function":
+            {"name": "lookup", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "c", "content": "x"}]"#;
+        let steps = |more: &str| {
+            let text = format!(r#"{{"final_answer": "a", "messages": {messages}{more}}}"#);
+            let steps = read_answered(&text, "588").expect("an answer").steps.expect("steps");
+            serde_json::from_str::<Value>(steps.get()).expect("JSON")
+        };
+        let told = steps("");
+        assert_eq!((&told[0]["name"], &told[0]["output"]), (&"lookup".into(), &"x".into()));
+        assert_eq!(steps(r#", "steps": []"#), Value::Array(Vec::new()));
+        let odd = read_answered(r#"{"final_answer": "a", "messages": 5}"#, "588");
+        assert!(odd.expect("an answer").steps.is_none());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What an agent made of a question, as a documented response.
 
+use std::borrow::Cow;
+
 use juror_run::bench::{Attempt, ServedCall};
-use juror_toolbench::answer::{Details, FINISH, Node};
+use juror_toolbench::answer::{Details, FINISH, Finish, Node, read_finish};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -19,7 +21,7 @@ pub(crate) struct Response<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    actual_answer: Option<&'a str>,
+    actual_answer: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     actual_steps: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,14 +63,23 @@ impl<'a> Response<'a> {
     /// then no steps are no steps, and not unknown ones.
     pub(crate) fn of(attempt: &'a Attempt, sees_calls: bool) -> Response<'a> {
         let actual_steps = steps_of(attempt, sees_calls);
-        let error =
-            attempt.error.clone().or_else(|| without_answer(attempt, actual_steps.as_deref()));
+        // The built-in agent's answer is what it gave to `Finish`.
+        let finish = attempt.final_answer.as_deref().map(read_finish);
+        let (actual_answer, gave_up) = match finish {
+            Some(Finish::Answered(text)) => (Some(text), false),
+            Some(Finish::GaveUp) => (None, true),
+            None => (None, false),
+        };
+        let gave_up = gave_up.then(|| "the agent gave up".to_owned());
+        let is_nothing = actual_answer.is_none() && actual_steps.as_deref().is_none_or(is_empty);
+        let silent = || is_nothing.then(|| without_answer(attempt));
+        let error = attempt.error.clone().or(gave_up).or_else(silent);
         Response {
             question_id: &attempt.query_id,
             trial: attempt.trial,
             status: error.is_some().then_some("error"),
             error,
-            actual_answer: attempt.final_answer.as_deref(),
+            actual_answer,
             actual_steps,
             input_tokens: attempt.input_tokens,
             output_tokens: attempt.output_tokens,
@@ -90,14 +101,13 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Says why there is nothing to judge, if there is nothing.
-fn without_answer(attempt: &Attempt, steps: Option<&RawValue>) -> Option<String> {
-    let has_steps = steps.is_some_and(|steps| steps.get() != "[]");
-    if attempt.final_answer.is_some() || has_steps {
-        return None;
-    }
-    let stopped = attempt.stopped.clone();
-    Some(stopped.unwrap_or_else(|| "the agent gave no answer".to_owned()))
+fn is_empty(steps: &RawValue) -> bool {
+    steps.get() == "[]"
+}
+
+/// Says why there is nothing to judge.
+fn without_answer(attempt: &Attempt) -> String {
+    attempt.stopped.clone().unwrap_or_else(|| "the agent gave no answer".to_owned())
 }
 
 /// Returns the steps that the agent reports, or else the calls that Juror saw, or else those that
@@ -222,5 +232,10 @@ mod tests {
         assert_eq!((&failed["status"], &failed["error"]), (&json!("error"), &json!("boom")));
         assert_eq!(failed["actual_answer"], "a");
         assert_eq!(error(json!({"steps": [{"name": "lookup"}]})), Value::Null);
+        let given_up = json!({"final_answer": "{\"return_type\": \"give_up_and_restart\"}"});
+        assert_eq!(error(given_up), "the agent gave up");
+        let finished =
+            json!({"final_answer": "{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}"});
+        assert_eq!(response(finished, true)["actual_answer"], "x");
     }
 }

@@ -84,6 +84,18 @@ impl ResponseFile {
         Ok(ResponseFile { path: path.to_owned(), manifest, log })
     }
 
+    /// Removes the file if it has no responses, so that an agent that could not be started leaves
+    /// nothing behind.
+    pub fn discard_if_empty(self) {
+        let ResponseFile { path, log, .. } = self;
+        drop(log);
+        if path.metadata().is_ok_and(|about| about.len() == 0) {
+            // What stays does no harm: it is gone on with.
+            let _ = std::fs::remove_file(manifest_path(&path));
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+
     /// Puts the responses in the order of the questions, and marks them as complete.
     pub fn complete(self, questions: &[Selected]) -> Result<(), AskError> {
         let ResponseFile { path, mut manifest, log } = self;

@@ -159,6 +159,11 @@ fn agents_that_there_are_not_are_refused_before_anything_is_written() {
     }
     let gone = stage.ask("http://127.0.0.1:9/answer", "");
     assert_eq!(gone.code, 3, "{gone}");
+    let gone = stage.eval("openai:http://127.0.0.1:9/v1", "--no-model");
+    assert_eq!(gone.code, 3, "{gone}");
+    for name in ["responses.jsonl", "responses.jsonl.run.json", "run"] {
+        assert!(!stage.path(name).exists(), "{name}");
+    }
     let odd = end(&mut stage.command("ask", "chat", "-o responses.json"));
     assert!(odd.code == 2 && odd.stderr.contains(".jsonl"), "{odd}");
 }

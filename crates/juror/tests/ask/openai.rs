@@ -82,7 +82,7 @@ fn a_key_is_sent_only_to_an_address_of_the_command_line() {
         assert!(!stage.read(&format!("{file}.run.json")).contains("sk-0123"));
         stage.lines(file)[0]["actual_answer"].clone()
     };
-    assert_eq!(ask(&agent, "a.jsonl"), "authorization: Bearer ***");
+    assert_eq!(ask(&agent, "a.jsonl"), "authorization: ***");
     assert_eq!(ask("", "b.jsonl"), "nobody", "the variable names the address");
     let mut command = stage.command("ask", &agent, "--limit 1 -o c.jsonl");
     command.env(key.0, key.1).args(["--agent-header", "Authorization: Basic mine"]);

@@ -144,7 +144,13 @@ pub(super) fn run(args: &AskArgs, line: &[String]) -> anyhow::Result<Exit> {
     let identity = (name.as_str(), questioning.identity());
     let file = ResponseFile::open(path, identity, line, args.resume()).map_err(error_of)?;
     let questions = questioning.questions().to_vec();
-    let asked = ask_all(questioning, &file.log, args.quiet)?;
+    let asked = match ask_all(questioning, &file.log, args.quiet) {
+        Ok(asked) => asked,
+        Err(error) => {
+            file.discard_if_empty();
+            return Err(error);
+        }
+    };
     if asked.stopped.is_none() {
         file.complete(&questions).map_err(error_of)?;
     }

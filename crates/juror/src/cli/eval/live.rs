@@ -49,7 +49,7 @@ pub(super) fn run(
     let identity = without_questions(questioning.identity());
     let subject = SubjectIdentity { name: &name, identity: &identity };
     let place = args.run.place_of_agent(settings);
-    refuse_attempts(&place)?;
+    let is_new = refuse_attempts(&place)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
     let begun = args.work(&reference, &nothing, settings, line);
@@ -61,7 +61,14 @@ pub(super) fn run(
         responses.forget_errors();
     }
     let asked_for = questioning.questions().to_vec();
-    let asked = ask_all(questioning, &responses, args.report.quiet)?;
+    let asked = match ask_all(questioning, &responses, args.report.quiet) {
+        Ok(asked) => asked,
+        Err(error) => {
+            drop((responses, log));
+            discard_if_empty(&folder, is_new);
+            return Err(error);
+        }
+    };
     if !is_done(&asked) {
         return Ok(Exit::OutsideFailed);
     }
@@ -84,16 +91,33 @@ fn without_questions(identity: &Value) -> Value {
     identity
 }
 
-/// Fails if a folder that holds no run has a file of attempts: it belongs to somebody else.
-fn refuse_attempts(place: &RunPlace) -> Result<(), RunLogError> {
-    let RunPlace::Named(folder) = place else { return Ok(()) };
+/// Returns whether a place holds no run yet. Fails if it has a file of attempts all the same: it
+/// belongs to somebody else.
+fn refuse_attempts(place: &RunPlace) -> Result<bool, RunLogError> {
+    let RunPlace::Named(folder) = place else { return Ok(true) };
+    let is_new = read_manifest(folder)?.is_none();
     let path = RunFile::Attempts.path_in(folder);
-    let has_lines = |path: &Path| path.metadata().is_ok_and(|about| about.len() > 0);
-    if read_manifest(folder)?.is_none() && has_lines(&path) {
+    if is_new && has_lines(&path) {
         let why = "there is no run.json beside it".to_owned();
         return Err(RunLogError::Damaged { path, line: 1, column: None, why });
     }
-    Ok(())
+    Ok(is_new)
+}
+
+fn has_lines(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.len() > 0)
+}
+
+/// Removes a new run in which nothing happened, so that an agent that could not be started leaves
+/// nothing behind.
+fn discard_if_empty(folder: &Path, is_new: bool) {
+    let journals = [RunFile::Attempts, RunFile::Records].map(|file| file.path_in(folder));
+    if is_new && !journals.iter().any(|path| has_lines(path)) {
+        // What stays does no harm: it is gone on with.
+        let manifest = RunFile::Manifest.path_in(folder);
+        journals.iter().chain([&manifest]).for_each(|path| drop(std::fs::remove_file(path)));
+        let _ = std::fs::remove_dir(folder);
+    }
 }
 
 /// Returns the options for judging, with what the built-in agent spent taken off the limit on costs.
