@@ -38,9 +38,9 @@ Examples:
 
 const AFTER: &str = "
 
-Each response is written the moment it exists. The same command goes on with a file that was cut off,
-whatever ended it; FILE.run.json beside it says what identifies it, so that no two agents share a
-file. `juror eval REFERENCE --agent …` asks and judges in one go.";
+Each response is written the moment it exists. The same command goes on with a file that was cut
+off, whatever ended it; FILE.run.json beside it says what identifies it, so that no two agents share
+a file. `juror eval REFERENCE --agent …` asks and judges in one go.";
 
 /// Ask a live agent every question of a reference, and record its answers and steps.
 #[derive(Args)]
