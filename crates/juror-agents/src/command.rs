@@ -41,8 +41,7 @@ pub struct CommandAgent {
     /// What its answers must not repeat.
     secrets: Secrets,
     tell: TellTrouble,
-    /// Whether the user was told of a line outside the protocol.
-    has_told: AtomicBool,
+    pass_on: TellTrouble,
     kept_back: Vec<String>,
     /// Whether a failure may be due to a missing key: no query has finished yet.
     may_lack_keys: AtomicBool,
@@ -69,6 +68,8 @@ pub struct CommandSetup {
     pub kept_back: Vec<String>,
     /// Receives what the user should know.
     pub tell: TellTrouble,
+    /// Receives lines of standard output that are not part of the protocol, such as logs.
+    pub pass_on: TellTrouble,
 }
 
 struct Process {
@@ -101,7 +102,7 @@ impl CommandAgent {
             secrets: Secrets::new(setup.token.iter().map(Secret::expose)),
             token: setup.token,
             tell: setup.tell,
-            has_told: AtomicBool::new(false),
+            pass_on: setup.pass_on,
             kept_back: setup.kept_back,
             may_lack_keys: AtomicBool::new(true),
             #[cfg(unix)]
@@ -309,23 +310,26 @@ impl CommandAgent {
         Err(AgentError(format!("the agent said {MOST_OTHER_LINES} lines and no answer")))
     }
 
-    /// Skips a line outside the protocol. Many programs log to standard output, and that is no
+    /// Passes on a line outside the protocol. Many programs log to standard output, and that is no
     /// reason to lose an answer.
     fn pass_over(&self, process: &mut Process, line: &str) {
-        if !self.has_told.swap(true, Ordering::Relaxed) {
-            let shown = self.shown(line);
-            (self.tell)(&format!(
-                "the agent writes lines to standard output that are not of the protocol, such as `{shown}`: they are passed over\n  hint: standard output is for the protocol, and logs belong on standard error"
-            ));
-        }
-        process.other_line = Some(self.shown(line));
+        let open = self.without_token(line);
+        process.other_line = Some(beginning_of(&open));
+        (self.pass_on)(&open);
     }
 
     /// Returns the beginning of a line, with the agent's token redacted.
     fn shown(&self, line: &str) -> String {
-        let line = self.token.as_ref().map_or_else(|| line.to_owned(), |token| token.redact(line));
-        line.chars().take(120).collect()
+        beginning_of(&self.without_token(line))
     }
+
+    fn without_token(&self, line: &str) -> String {
+        self.token.as_ref().map_or_else(|| line.to_owned(), |token| token.redact(line))
+    }
+}
+
+fn beginning_of(line: &str) -> String {
+    line.chars().take(120).collect()
 }
 
 impl Subject for CommandAgent {
@@ -431,6 +435,7 @@ mod tests {
             token: Some(Secret::new("hush-hush")),
             kept_back: Vec::new(),
             tell: std::sync::Arc::new(|_| {}),
+            pass_on: std::sync::Arc::new(|_| {}),
         });
         let line = format!("{}hush-hush", " ".repeat(115));
         assert_eq!(agent.shown("I was told hush-hush!"), "I was told ***!");

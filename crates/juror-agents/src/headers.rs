@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use juror_models::Secret;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use juror_models::{Secret, says_who_asks};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -56,6 +56,18 @@ impl Headers {
         Ok(Headers(headers))
     }
 
+    /// Adds a key to send as a bearer token, unless another header says who asks.
+    pub fn add_key(&mut self, key: &Secret) -> Result<(), String> {
+        if self.0.keys().any(|name| says_who_asks(name.as_str())) {
+            return Ok(());
+        }
+        let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
+        let mut value = value.map_err(|_| "the key has characters that no header can have")?;
+        value.set_sensitive(true);
+        self.0.insert(AUTHORIZATION, value);
+        Ok(())
+    }
+
     /// Returns names and values, for uses that never show them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
@@ -100,6 +112,19 @@ mod tests {
         assert_eq!(map["authorization"], "Bearer t0ken");
         assert_eq!(map["x-tenant"], "a b:c");
         assert!(!format!("{headers:?} {map:?}").contains("t0ken"));
+    }
+
+    #[test]
+    fn a_key_is_added_unless_another_header_says_who_asks() {
+        let added = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            let mut headers = Headers::read(&lines, variable).expect("headers");
+            headers.add_key(&Secret::new("sk-1")).expect("a key");
+            headers.to_map().get("authorization").map(|value| value.as_bytes().to_vec())
+        };
+        assert_eq!(added(&["X-Tenant: a"]), Some(b"Bearer sk-1".to_vec()));
+        assert_eq!(added(&["Authorization: Basic x"]), Some(b"Basic x".to_vec()));
+        assert_eq!(added(&["X-Api-Key: x"]), None);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 //! - **Built-in**, a [`ChatAgent`](chat_agent::ChatAgent): a model that is asked until it has an
 //!   answer, along a chain or through a [`tree`] of tries. It asks and calls through traits, so
 //!   that it runs the same against the run's models and a script, in the process and over HTTP.
-//! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), or
-//!   a server ([`RemoteAgent`]). Their output is read leniently ([`read_answered`]) and never
-//!   trusted: only the calls that Juror's own tools saw count.
+//! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), such
+//!   as the driver of an object in Python ([`PythonCommand`]), or a server: one that speaks the
+//!   same objects ([`RemoteAgent`]), one that answers like a model ([`OpenAiAgent`]), or one of
+//!   the Agent2Agent protocol ([`A2aAgent`]). Their output is read leniently ([`read_answered`]) and
+//!   never trusted: only the calls that Juror's own tools saw count.
 //!
 //! ```
 //! use juror_agents::chat_agent::Method;
@@ -24,6 +26,7 @@
 //!
 //! You will not find judging, folders of tools, settings or files here.
 
+mod a2a;
 pub mod chat_agent;
 mod command;
 pub mod environment;
@@ -31,16 +34,21 @@ pub mod environment;
 mod guard;
 mod headers;
 mod mend;
+mod openai_agent;
+mod python_command;
 mod remote;
 pub mod tree;
 mod wire;
 mod written_calls;
 
-use juror_models::{Pending, Secret};
+use juror_models::{ModelError, Pending, Secret};
 use serde_json::value::RawValue;
 
+pub use a2a::A2aAgent;
 pub use command::{CommandAgent, CommandSetup};
 pub use headers::{Bearer, Headers, read_secret};
+pub use openai_agent::OpenAiAgent;
+pub use python_command::PythonCommand;
 pub use remote::RemoteAgent;
 pub use wire::{Answered, Id, PROTOCOL, Tell, read_answered};
 pub use written_calls::{WrittenCalls, written_calls};
@@ -49,6 +57,25 @@ pub use written_calls::{WrittenCalls, written_calls};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AgentError(pub String);
+
+/// Says why a server that is asked like a model has no answer.
+fn in_words(error: &ModelError) -> AgentError {
+    AgentError(match error {
+        ModelError::Unauthorized(why) => format!("the agent refuses the key: {why}"),
+        ModelError::Forbidden(why) => format!("the agent refuses access: {why}"),
+        ModelError::NotThere(why) => format!("the agent is not at this address: {why}"),
+        ModelError::RateLimited { message, .. } => format!("the agent is busy: {message}"),
+        ModelError::Unavailable(why) => format!("the agent cannot be reached: {why}"),
+        ModelError::Loading(why) => format!("the agent is being loaded: {why}"),
+        ModelError::TimedOut(time) => {
+            format!("the agent said nothing for {} s", time.as_secs_f64())
+        }
+        ModelError::BadRequest { message, .. } => {
+            format!("the agent refuses the question: {message}")
+        }
+        other => format!("the agent's reply cannot be read: {other}"),
+    })
+}
 
 /// An external agent that answers queries.
 pub trait Subject: Send + Sync {

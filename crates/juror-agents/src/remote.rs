@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use juror_models::{Pending, Secret, Secrets, http_client, innermost, says_who_asks, server_of};
+use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ const LONGEST_LOOK: Duration = Duration::from_secs(30);
 /// An agent asked by POST.
 pub struct RemoteAgent {
     client: reqwest::Client,
-    address: reqwest::Url,
+    address: Url,
     headers: HeaderMap,
     timeout: Duration,
 }
@@ -35,24 +36,17 @@ struct Post<'p> {
 impl RemoteAgent {
     /// Creates an agent at an address, which receives `headers` with each query.
     pub fn new(address: &str, headers: &Headers, timeout: Duration) -> Result<RemoteAgent, String> {
-        let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
-        Ok(RemoteAgent { client: http_client()?, address, headers: headers.to_map(), timeout })
+        let (client, address) = (http_client()?, parse_address(address)?);
+        Ok(RemoteAgent { client, address, headers: headers.to_map(), timeout })
     }
 
     /// Checks that something listens, before any query. Any response will do.
     pub async fn check(&self) -> Result<(), AgentError> {
-        let look = self.client.head(self.address.clone()).headers(self.headers.clone());
-        match look.timeout(self.timeout.min(LONGEST_LOOK)).send().await {
-            Err(error) if error.is_connect() => Err(broken(&error)),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        look(&self.client, &self.address, &self.headers, self.timeout).await
     }
 
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
-        let late =
-            || AgentError(format!("the agent said nothing for {} s", self.timeout.as_secs_f64()));
-        let body =
-            tokio::time::timeout(self.timeout, self.post(task)).await.map_err(|_| late())??;
+        let body = in_time(self.timeout, self.post(task)).await?;
         read_answered(&body, task.query_id).map_err(AgentError)
     }
 
@@ -98,6 +92,36 @@ impl Subject for RemoteAgent {
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
         Box::pin(async move { self.ask(&task).await })
     }
+}
+
+/// Parses the address of an agent.
+pub(super) fn parse_address(address: &str) -> Result<Url, String> {
+    // It may contain a password, which is not repeated.
+    let is_http = |url: &Url| matches!(url.scheme(), "http" | "https");
+    address.parse().ok().filter(is_http).ok_or_else(|| "the agent's address is none".to_owned())
+}
+
+/// Checks that something listens at an address. Any response will do.
+pub(super) async fn look(
+    client: &reqwest::Client,
+    address: &Url,
+    headers: &HeaderMap,
+    timeout: Duration,
+) -> Result<(), AgentError> {
+    let look = client.head(address.clone()).headers(headers.clone());
+    match look.timeout(timeout.min(LONGEST_LOOK)).send().await {
+        Err(error) if error.is_connect() => Err(broken(&error)),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Waits for an agent no longer than it may take.
+pub(super) async fn in_time<T>(
+    timeout: Duration,
+    work: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, AgentError> {
+    let late = |_| AgentError(format!("the agent said nothing for {} s", timeout.as_secs_f64()));
+    tokio::time::timeout(timeout, work).await.map_err(late)?
 }
 
 fn broken(error: &reqwest::Error) -> AgentError {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use juror_toolbench::answer::{Details, read_called_apis};
+use juror_traces::{Rules, openai};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::headers::Bearer;
 use super::mend::mend;
@@ -76,13 +77,21 @@ struct Head {
     #[serde(default)]
     query_id: Option<Value>,
     #[serde(default)]
+    question_id: Option<Value>,
+    #[serde(default)]
     final_answer: Option<IgnoredAny>,
+    #[serde(default)]
+    actual_answer: Option<IgnoredAny>,
     #[serde(default)]
     answer: Option<Box<RawValue>>,
     #[serde(default)]
     answer_details: Option<IgnoredAny>,
     #[serde(default)]
     called_apis: Option<IgnoredAny>,
+    #[serde(default)]
+    steps: Option<IgnoredAny>,
+    #[serde(default)]
+    actual_steps: Option<IgnoredAny>,
     #[serde(default)]
     error: Option<IgnoredAny>,
 }
@@ -111,14 +120,16 @@ impl Line {
 impl Head {
     /// Returns the id of the query it names, here or under `answer`.
     fn id(&self) -> Option<Id> {
-        let own = self.query_id.as_ref().and_then(Id::of);
+        let own = self.query_id.as_ref().or(self.question_id.as_ref()).and_then(Id::of);
         own.or_else(|| serde_json::from_str::<Head>(self.answer.as_ref()?.get()).ok()?.id())
     }
 
     /// Returns whether it has any part of an answer.
     fn is_answer(&self) -> bool {
-        let Head { final_answer, answer, answer_details, called_apis, error, .. } = self;
-        let told = [final_answer, answer_details, called_apis, error];
+        let Head { final_answer, actual_answer, answer, answer_details, .. } = self;
+        let Head { called_apis, steps, actual_steps, error, .. } = self;
+        let done = [answer_details, called_apis, steps, actual_steps];
+        let told = [final_answer, actual_answer, error].into_iter().chain(done);
         answer.is_some() || told.into_iter().any(Option::is_some)
     }
 }
@@ -135,12 +146,20 @@ pub struct Answered {
     pub answer_details: Option<Details>,
     /// The APIs it claims to have called: tool and API, or a name alone after an empty string.
     pub called_apis: Option<Vec<(String, String)>>,
+    /// The steps it took, as responses have them: a JSON list.
+    pub steps: Option<Box<RawValue>>,
     /// Tokens its models used.
     pub tokens: Option<u64>,
+    /// Tokens its models read.
+    pub input_tokens: Option<u64>,
+    /// Tokens its models wrote.
+    pub output_tokens: Option<u64>,
     /// Their cost in US dollars.
     pub usd: Option<f64>,
     /// What went wrong.
     pub error: Option<String>,
+    /// How long it took by its own clock.
+    pub elapsed_sec: Option<f64>,
     /// How long it took, if known more precisely than by waiting for it.
     pub seconds: Option<f64>,
 }
@@ -151,7 +170,11 @@ struct Parts {
     #[serde(default)]
     query_id: Option<Value>,
     #[serde(default)]
+    question_id: Option<Value>,
+    #[serde(default)]
     final_answer: Option<Box<RawValue>>,
+    #[serde(default)]
+    actual_answer: Option<Box<RawValue>>,
     #[serde(default)]
     answer: Option<Box<RawValue>>,
     #[serde(default)]
@@ -159,7 +182,21 @@ struct Parts {
     #[serde(default)]
     called_apis: Option<Box<RawValue>>,
     #[serde(default)]
+    steps: Option<Box<RawValue>>,
+    #[serde(default)]
+    actual_steps: Option<Box<RawValue>>,
+    #[serde(default)]
+    messages: Option<Box<RawValue>>,
+    #[serde(default)]
     tokens: Option<Value>,
+    #[serde(default)]
+    total_tokens: Option<Value>,
+    #[serde(default)]
+    input_tokens: Option<Value>,
+    #[serde(default)]
+    output_tokens: Option<Value>,
+    #[serde(default)]
+    elapsed_sec: Option<Value>,
     #[serde(default)]
     usd: Option<Value>,
     #[serde(default)]
@@ -169,47 +206,102 @@ struct Parts {
 impl From<Parts> for Answered {
     fn from(parts: Parts) -> Answered {
         let parts = parts.merged();
+        let [input_tokens, output_tokens] =
+            [parts.input_tokens, parts.output_tokens].map(|own| own.as_ref().and_then(whole));
+        let messages = parts.messages;
+        let told = || steps_of(messages.as_deref()?);
+        let both = || Some(input_tokens? + output_tokens?);
         Answered {
             query_id: parts.query_id.as_ref().and_then(Id::of),
             final_answer: parts.final_answer.map(|answer| text_or_json(&answer)),
             answer_details: parts.answer_details.map(Details::read),
             called_apis: parts.called_apis.map(|list| read_called_apis(list.get())),
-            tokens: parts.tokens.as_ref().and_then(whole),
+            steps: parts.steps.filter(|steps| steps.get().starts_with('[')).or_else(told),
+            tokens: parts.tokens.as_ref().and_then(whole).or_else(both),
+            input_tokens,
+            output_tokens,
             usd: parts.usd.as_ref().and_then(number),
             error: parts.error.as_ref().and_then(error_text),
+            elapsed_sec: parts.elapsed_sec.as_ref().and_then(number),
             seconds: None,
         }
     }
 }
 
 impl Parts {
+    /// Takes the keys of documented responses for those of answers. An agent may write both.
+    fn in_one_spelling(self) -> Parts {
+        Parts {
+            query_id: self.query_id.or(self.question_id),
+            question_id: None,
+            final_answer: self.final_answer.or(self.actual_answer),
+            actual_answer: None,
+            steps: self.steps.or(self.actual_steps),
+            actual_steps: None,
+            tokens: self.tokens.or(self.total_tokens),
+            total_tokens: None,
+            ..self
+        }
+    }
+
     /// Merges all parts. Except for the id, those under `answer` take precedence over those beside
     /// it. If `answer` is not an object or has no known part, it is the final answer itself.
     fn merged(mut self) -> Parts {
-        let Some(answer) = self.answer.take() else { return self };
+        let answer = self.answer.take();
+        let outer = self.in_one_spelling();
+        let Some(answer) = answer else { return outer };
         let inner = Some(answer.get()).filter(|text| names_part(text));
-        let Some(inner) = inner.and_then(|text| serde_json::from_str::<Parts>(text).ok()) else {
-            let final_answer = self.final_answer.or(Some(answer));
-            return Parts { final_answer, ..self };
+        let inner = inner.and_then(|text| serde_json::from_str::<Parts>(text).ok());
+        let Some(inner) = inner.map(Parts::in_one_spelling) else {
+            let final_answer = outer.final_answer.or(Some(answer));
+            return Parts { final_answer, ..outer };
         };
         Parts {
-            query_id: self.query_id.or(inner.query_id),
-            final_answer: inner.final_answer.or(self.final_answer),
-            answer: None,
-            answer_details: inner.answer_details.or(self.answer_details),
-            called_apis: inner.called_apis.or(self.called_apis),
-            tokens: inner.tokens.or(self.tokens),
-            usd: inner.usd.or(self.usd),
-            error: inner.error.or(self.error),
+            query_id: outer.query_id.or(inner.query_id),
+            final_answer: inner.final_answer.or(outer.final_answer),
+            answer_details: inner.answer_details.or(outer.answer_details),
+            called_apis: inner.called_apis.or(outer.called_apis),
+            steps: inner.steps.or(outer.steps),
+            messages: inner.messages.or(outer.messages),
+            tokens: inner.tokens.or(outer.tokens),
+            input_tokens: inner.input_tokens.or(outer.input_tokens),
+            output_tokens: inner.output_tokens.or(outer.output_tokens),
+            elapsed_sec: inner.elapsed_sec.or(outer.elapsed_sec),
+            usd: inner.usd.or(outer.usd),
+            error: inner.error.or(outer.error),
+            ..Parts::default()
         }
     }
 }
 
+/// The keys of the parts of an answer, apart from its id.
+const PARTS: [&str; 14] = [
+    "final_answer",
+    "actual_answer",
+    "answer_details",
+    "called_apis",
+    "steps",
+    "actual_steps",
+    "messages",
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "elapsed_sec",
+    "usd",
+    "error",
+];
+
 /// Returns whether a text is an object with any part of an answer, even if it is `null`.
 fn names_part(text: &str) -> bool {
-    let parts = ["final_answer", "answer_details", "called_apis", "tokens", "usd", "error"];
     let fields = serde_json::from_str::<HashMap<String, &RawValue>>(text);
-    fields.is_ok_and(|fields| parts.iter().any(|part| fields.contains_key(*part)))
+    fields.is_ok_and(|fields| PARTS.iter().any(|part| fields.contains_key(*part)))
+}
+
+/// Returns the steps that a conversation tells: messages in OpenAI's form, with calls and results.
+fn steps_of(messages: &RawValue) -> Option<Box<RawValue>> {
+    let messages: Vec<Value> = serde_json::from_str(messages.get()).ok()?;
+    to_raw_value(&openai::read_messages(&messages, &Rules::default()).steps).ok()
 }
 
 fn text_or_json(json: &RawValue) -> String {
@@ -270,8 +362,9 @@ impl Id {
 
 /// Returns whether an object without a type is an answer.
 fn says_something(answered: &Answered) -> bool {
-    let Answered { final_answer, answer_details, called_apis, error, .. } = answered;
-    final_answer.is_some() || answer_details.is_some() || called_apis.is_some() || error.is_some()
+    let Answered { final_answer, answer_details, called_apis, steps, error, .. } = answered;
+    let has_calls = called_apis.is_some() || steps.is_some();
+    final_answer.is_some() || answer_details.is_some() || has_calls || error.is_some()
 }
 
 impl Answered {
@@ -378,6 +471,40 @@ mod tests {
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_documented_response_is_an_answer() {
+        let response = r#"{"question_id": "588", "actual_answer": "a", "input_tokens": 3,
+            "output_tokens": 4, "elapsed_sec": 0.5, "actual_steps": [{"name": "lookup", "output": "x"}]}"#;
+        let one_line = response.replace('\n', " ");
+        assert_eq!(Line::of(&one_line), Line::Answer { query_id: Some("588".into()) });
+        let answered = read_answered(response, "588").expect("an answer");
+        assert_eq!(answered.final_answer.as_deref(), Some("a"));
+        assert_eq!((answered.tokens, answered.input_tokens), (Some(7), Some(3)));
+        assert_eq!(answered.elapsed_sec, Some(0.5));
+        assert!(answered.steps.expect("steps").get().contains("lookup"));
+        let odd =
+            r#"{"final_answer": "a", "actual_answer": "b", "steps": "none", "total_tokens": 9}"#;
+        let odd = read_answered(odd, "588").expect("an answer");
+        assert_eq!((odd.steps.is_none(), odd.tokens), (true, Some(9)));
+        assert!(read_answered(response, "589").is_err());
+    }
+
+    #[test]
+    fn messages_tell_steps_unless_the_agent_does() {
+        let messages = r#"[{"role": "assistant", "tool_calls": [{"id": "c", "function":
+            {"name": "lookup", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "c", "content": "x"}]"#;
+        let steps = |more: &str| {
+            let text = format!(r#"{{"final_answer": "a", "messages": {messages}{more}}}"#);
+            let steps = read_answered(&text, "588").expect("an answer").steps.expect("steps");
+            serde_json::from_str::<Value>(steps.get()).expect("JSON")
+        };
+        let told = steps("");
+        assert_eq!((&told[0]["name"], &told[0]["output"]), (&"lookup".into(), &"x".into()));
+        assert_eq!(steps(r#", "steps": []"#), Value::Array(Vec::new()));
+        let odd = read_answered(r#"{"final_answer": "a", "messages": 5}"#, "588");
+        assert!(odd.expect("an answer").steps.is_none());
     }
 
     #[test]

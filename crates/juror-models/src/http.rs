@@ -68,6 +68,20 @@ impl HttpEndpoint {
         })
     }
 
+    /// Creates the endpoint of a server that is no model, with all headers that it gets.
+    pub(crate) fn of_server(name: &str, headers: HeaderMap, timeout: Duration) -> HttpEndpoint {
+        let secrets = headers.values().filter(|value| value.is_sensitive());
+        let secrets = secrets.filter_map(|value| value.to_str().ok());
+        HttpEndpoint {
+            model: name.to_owned(),
+            client: OnceLock::new(),
+            secrets: secrets.flat_map(str::split_whitespace).map(Secret::new).collect(),
+            headers,
+            timeout,
+            turns: Turns::default(),
+        }
+    }
+
     /// Adds a header of the protocol, which is not a secret.
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> HttpEndpoint {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -89,10 +103,22 @@ impl HttpEndpoint {
         url: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<String, ModelError> {
+        self.text_of(self.send(url, body)).await
+    }
+
+    /// Gets a document as text.
+    pub(crate) async fn get_for_text(&self, url: &str) -> Result<String, ModelError> {
+        self.text_of(self.send_any(url, |client| client.get(url))).await
+    }
+
+    async fn text_of(
+        &self,
+        sent: impl Future<Output = Result<Response, ModelError>>,
+    ) -> Result<String, ModelError> {
         let turn = self.turns.take();
         let begins = turn.begin();
         let within = async {
-            let response = self.send(url, body).await?;
+            let response = sent.await?;
             begins.now();
             let bytes = read(response).await?;
             String::from_utf8(bytes).map_err(|error| ModelError::Garbled(error.to_string()))
@@ -154,6 +180,14 @@ impl HttpEndpoint {
     }
 
     async fn send(&self, url: &str, body: &impl Serialize) -> Result<Response, ModelError> {
+        self.send_any(url, |client| client.post(url).json(body)).await
+    }
+
+    async fn send_any(
+        &self,
+        url: &str,
+        request: impl FnOnce(&reqwest::Client) -> reqwest::RequestBuilder,
+    ) -> Result<Response, ModelError> {
         let client = match self.client.get() {
             Some(client) => client,
             None => {
@@ -161,7 +195,7 @@ impl HttpEndpoint {
                 self.client.get_or_init(|| client)
             }
         };
-        let request = client.post(url).headers(self.headers.clone()).json(body);
+        let request = request(client).headers(self.headers.clone());
         let response = request.send().await.map_err(|error| self.unreachable(url, &error))?;
         if response.status().is_success() {
             return Ok(response);

@@ -47,6 +47,7 @@ mod model;
 mod models;
 mod openai;
 mod pace;
+mod patient;
 mod prices;
 mod prompt;
 mod protocol;
@@ -72,6 +73,7 @@ pub use model::{
     ChatModel, ChatRequest, Embedder, Embeddings, ModelError, ModelReply, Outcome, Pending, Usage,
 };
 pub use models::{Answer, Limits, Models, ModelsSetup};
+pub use patient::PatientEndpoint;
 pub use prices::{Price, Prices};
 pub use prompt::{Part, Prompt};
 pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};

@@ -12,6 +12,7 @@ use queue::{Bought, Ticket, locked};
 use tokio::sync::{OnceCell, watch};
 use tokio::time::Instant;
 
+pub(crate) use attempt::wait_before_retry;
 pub use queue::Limits;
 
 use crate::adapt::Tell;

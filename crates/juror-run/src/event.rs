@@ -29,6 +29,8 @@ pub enum Event {
     },
     /// An agent's attempt at a query was judged.
     Attempted(Box<QueryDone>),
+    /// An agent wrote a line that is not part of the protocol, such as a log.
+    AgentLine(String),
     /// Something the user should know, such as which earlier run is resumed.
     Note(Notice),
     /// Something the user may want to fix.

@@ -61,7 +61,7 @@ pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
     ModelFailures, Outcome, QuestionSummary, RecordWriter, ReportOptions, ResultFiles, RunOptions,
-    Sink, Totals, Unreadable, Warning,
+    Sink, SubjectIdentity, Totals, Unreadable, Warning,
 };
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};

@@ -14,7 +14,7 @@ impl Manifest {
     pub fn differences(&self, other: &Manifest) -> Vec<String> {
         match self.kind {
             RunKind::Eval => self.other_inputs(other),
-            RunKind::Bench => self.other_keys(other),
+            RunKind::Bench => differing_parts(&self.identity, &other.identity),
         }
     }
 
@@ -32,27 +32,37 @@ impl Manifest {
         // Earlier releases stored rules only with judges.
         let rules = [self, other].map(|run| run.identity.get("rules"));
         let other_rules = matches!(rules, [Some(own), Some(others)] if own != others);
-        let parts = [
-            (other_questions, "reference questions"),
-            (differs("/responses/hash"), "responses"),
-            (differs("/judges") || other_rules, "models, prompts or rules"),
-        ];
-        let others = parts.into_iter().filter(|(differs, _)| *differs);
-        others.map(|(_, name)| name.to_owned()).collect()
+        let named = |differs: bool, name: &str| differs.then(|| name.to_owned());
+        let reference = named(other_questions, "reference questions");
+        let judges = named(differs("/judges") || other_rules, "models, prompts or rules");
+        reference.into_iter().chain(self.other_responses(other)).chain(judges).collect()
     }
 
-    /// Lists the keys of the identity that differ.
-    fn other_keys(&self, other: &Manifest) -> Vec<String> {
-        let (Some(own), Some(others)) = (self.identity.as_object(), other.identity.as_object())
-        else {
-            return vec!["everything".into()];
-        };
-        let mut keys: Vec<&String> = own.keys().chain(others.keys()).collect();
-        keys.sort();
-        keys.dedup();
-        let differs = keys.into_iter().filter(|key| part(own, key) != part(others, key));
-        differs.map(|key| detailed(key, own.get(key), others.get(key))).collect()
+    /// Lists what differs about the responses: parts of the agent, if both runs asked one.
+    fn other_responses(&self, other: &Manifest) -> Vec<String> {
+        let subjects = [self, other].map(|run| run.identity.get("subject"));
+        match subjects {
+            [Some(own), Some(others)] => differing_parts(own, others),
+            _ if self.identity.pointer("/responses/hash")
+                == other.identity.pointer("/responses/hash") =>
+            {
+                Vec::new()
+            }
+            _ => vec!["responses".to_owned()],
+        }
     }
+}
+
+/// Lists the keys of two identities that differ.
+pub fn differing_parts(own: &Value, other: &Value) -> Vec<String> {
+    let (Some(own), Some(others)) = (own.as_object(), other.as_object()) else {
+        return vec!["everything".into()];
+    };
+    let mut keys: Vec<&String> = own.keys().chain(others.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let differs = keys.into_iter().filter(|key| part(own, key) != part(others, key));
+    differs.map(|key| detailed(key, own.get(key), others.get(key))).collect()
 }
 
 /// Returns a part of a benchmark's identity. Earlier releases made one attempt at each query, and
@@ -119,6 +129,18 @@ mod tests {
         let earlier = eval(json!({"reference": {"hash": "r"}}));
         assert!(one.differences(&earlier).is_empty());
         assert_eq!(earlier.differences(&with("s", json!({"q": "a"}))), ["reference questions"]);
+    }
+
+    #[test]
+    fn an_agent_that_was_asked_differs_by_its_parts() {
+        let asked = |agent: &str, trials: u32| {
+            let subject = json!({"agent": agent, "trials": trials});
+            eval(json!({"responses": {"hash": format!("{agent}{trials}")}, "subject": subject}))
+        };
+        assert!(asked("a", 1).differences(&asked("a", 1)).is_empty());
+        assert_eq!(asked("a", 1).differences(&asked("b", 3)), ["agent", "trials"]);
+        let recorded = eval(json!({"responses": {"hash": "r"}}));
+        assert_eq!(asked("a", 1).differences(&recorded), ["responses"]);
     }
 
     #[test]

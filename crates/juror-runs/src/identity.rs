@@ -19,6 +19,10 @@ pub struct EvalIdentity {
     pub reference: ReferenceIdentity,
     /// The responses to them.
     pub responses: InputIdentity,
+    /// The agent that gave them when it was asked, as the identity of a benchmark has it; absent if
+    /// they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Value>,
     /// Models with their parameters, and hashes of prompts; null if no model judged.
     pub judges: Option<Value>,
     /// The rules of scoring and judging, in the words of the settings.

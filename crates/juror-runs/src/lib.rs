@@ -34,6 +34,7 @@ mod stored;
 mod work_tree;
 
 pub use canonical::CanonicalHash;
+pub use differences::differing_parts;
 pub use find::{FindError, find_run};
 pub use fingerprint::{file_hash, fingerprint, short_hash};
 pub use headline::{Headline, HeadlineMean};
@@ -44,6 +45,6 @@ pub use protected::is_in_run;
 pub use prune::{Keep, Removal};
 pub use read_error::RunReadError;
 pub use run_file::RunFile;
-pub use run_log::{Entry, RunLog, RunLogError, check_run, plain, read_manifest};
+pub use run_log::{Entry, Journal, RunLog, RunLogError, check_run, plain, read_manifest};
 pub use stored::{StoredRun, is_locked, stored_runs};
 pub use work_tree::WorkTree;

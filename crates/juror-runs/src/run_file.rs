@@ -9,7 +9,8 @@ pub enum RunFile {
     Manifest,
     /// The journal of an evaluation: a line for every judged question.
     Records,
-    /// The journal of a benchmark: a line for every attempt.
+    /// The journal of a benchmark: a line for every attempt. In the evaluation of a live agent, its
+    /// responses.
     Attempts,
     /// The results, one per line.
     Results,

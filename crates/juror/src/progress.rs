@@ -100,6 +100,7 @@ pub(crate) fn show(event: &Event, quiet: bool) {
         Event::Attempted(done) if !done.is_known && !quiet => {
             crate::output::print_note(&done.line.to_string());
         }
+        Event::AgentLine(line) => crate::output::print_note(line),
         Event::Note(notice) => crate::output::print_note(&notice.to_string()),
         Event::Warning(notice) => crate::output::warn(&notice.to_string()),
         _ => {}

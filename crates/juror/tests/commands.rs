@@ -571,6 +571,7 @@ fn help_teaches() {
     assert_snapshot!("help", place.run("--help"));
     let commands = [
         "eval",
+        "ask",
         "compare",
         "aggregate",
         "answer-correctness",

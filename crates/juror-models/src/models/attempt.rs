@@ -54,15 +54,14 @@ impl Models {
                 // If this failure stopped all calls, it counts as not asked, like those behind it.
                 return Err(self.stopped().map_or(error.into(), CallError::NotAsked));
             }
-            let mut wait = jittered(self.limits.first_wait * 2_u32.pow(attempt.min(10)));
+            let wait = wait_before_retry(&error, attempt, self.limits.first_wait);
             if let ModelError::RateLimited { retry_after: Some(after), .. } = &error {
                 // The provider's limit applies to all calls.
                 self.pause((*after).min(LONGEST_WAIT));
-                wait = wait.max(*after);
             }
             attempt += 1;
             let _waiting = WaitingRetry::of(&self.tally);
-            self.or_stop(tokio::time::sleep(wait.min(LONGEST_WAIT))).await?;
+            self.or_stop(tokio::time::sleep(wait)).await?;
         }
     }
 
@@ -184,6 +183,17 @@ fn fared(outcome: &Result<ModelReply, ModelError>) -> Fared {
 /// Returns how long to wait for a model that is being loaded, growing up to a limit.
 fn loading_wait(so_far: Duration, first: Duration) -> Duration {
     so_far.max(first).min(LOADING_WAIT)
+}
+
+/// Returns how long to wait after a temporary failure: longer each time, and at least as long as the
+/// server asks for.
+pub(crate) fn wait_before_retry(error: &ModelError, attempt: u32, first: Duration) -> Duration {
+    let wait = jittered(first * 2_u32.pow(attempt.min(10)));
+    let wait = match error {
+        ModelError::RateLimited { retry_after: Some(after), .. } => wait.max(*after),
+        _ => wait,
+    };
+    wait.min(LONGEST_WAIT)
 }
 
 /// Returns between half and one and a half times the wait, so that calls that failed together are not

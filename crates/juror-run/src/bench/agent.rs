@@ -162,8 +162,12 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
         Ok(answered) => {
             attempt.answer_details = answered.answer_details;
             attempt.final_answer = answered.final_answer.or_else(|| attempt.finished_with());
+            attempt.steps = answered.steps.map(|steps| on_one_line(steps.get()));
             attempt.called_apis = answered.called_apis.unwrap_or_default();
             attempt.tokens = answered.tokens.unwrap_or(0);
+            attempt.input_tokens = answered.input_tokens;
+            attempt.output_tokens = answered.output_tokens;
+            attempt.elapsed_sec = answered.elapsed_sec;
             attempt.usd = answered.usd;
             attempt.error = answered.error;
             attempt.seconds = answered.seconds;

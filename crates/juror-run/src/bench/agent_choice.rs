@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_agents::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
-use juror_agents::{CommandAgent, CommandSetup, Headers, RemoteAgent, Subject};
+use juror_agents::{
+    A2aAgent, AgentError, CommandAgent, CommandSetup, Headers, OpenAiAgent, RemoteAgent, Subject,
+};
 use juror_document::{Notice, option, phrase};
-use juror_models::{Models, Tell};
+use juror_models::Models;
 use serde_json::Value;
 
 use super::agent::{Agent, Chat};
 use super::benchmark::BenchError;
 use super::recorded::RecordedAnswers;
 use super::serving::Serving;
+use crate::event::{Event, Listener, warner};
 use crate::models::no_model;
 use crate::setup_error::SetupError;
 
@@ -24,9 +27,27 @@ pub enum AgentChoice {
     Command {
         /// The program and its arguments.
         words: Vec<String>,
+        /// Files that decide what it does, beside those among the words.
+        files: Vec<String>,
     },
     /// A server that receives queries by POST.
     Http {
+        /// The server's address.
+        address: String,
+        /// Headers sent with each query.
+        headers: Headers,
+    },
+    /// A server that answers like a model of OpenAI, and calls its tools by itself.
+    OpenAi {
+        /// The server's address.
+        address: String,
+        /// Headers sent with each query.
+        headers: Headers,
+        /// The model that requests name.
+        model: Option<String>,
+    },
+    /// A server of the Agent2Agent protocol.
+    A2a {
         /// The server's address.
         address: String,
         /// Headers sent with each query.
@@ -111,8 +132,8 @@ pub(super) struct AgentSetup<'s> {
     pub(super) serving: &'s Serving,
     /// The number of APIs.
     pub(super) n_apis: usize,
-    /// Receives warnings.
-    pub(super) warn: Tell,
+    /// Receives warnings, and what the agent writes beside its answers.
+    pub(super) listener: &'s Listener,
 }
 
 impl AgentChoice {
@@ -144,27 +165,39 @@ impl AgentChoice {
                 Ok(chat.agent(setup.models.ok_or_else(no_model)?, setup.timeout))
             }
             AgentChoice::Http { address, headers } => {
-                remote(&address, &headers, setup.timeout).await
+                let agent = RemoteAgent::new(&address, &headers, setup.timeout);
+                let agent = agent.map_err(SetupError::new)?;
+                agent.check().await.map_err(unreachable)?;
+                Ok(Agent::Asked(Box::new(agent)))
             }
-            AgentChoice::Command { words } => Ok(command(words, setup).await?),
-            AgentChoice::Recorded { place, method } => Ok(recorded(&place, &method, &setup.warn)?),
+            AgentChoice::OpenAi { address, headers, model } => {
+                let agent = OpenAiAgent::new(&address, &headers, model, setup.timeout);
+                let agent = agent.map_err(SetupError::new)?;
+                agent.check().await.map_err(unreachable)?;
+                Ok(Agent::Asked(Box::new(agent)))
+            }
+            AgentChoice::A2a { address, headers } => {
+                let agent = A2aAgent::connect(&address, &headers, setup.timeout).await;
+                Ok(Agent::Asked(Box::new(agent.map_err(unreachable)?)))
+            }
+            AgentChoice::Command { words, .. } => Ok(command(words, setup).await?),
+            AgentChoice::Recorded { place, method } => {
+                Ok(recorded(&place, &method, setup.listener)?)
+            }
         }
     }
 }
 
-async fn remote(address: &str, headers: &Headers, timeout: Duration) -> Result<Agent, BenchError> {
-    let agent = RemoteAgent::new(address, headers, timeout).map_err(SetupError::new)?;
-    agent.check().await.map_err(|why| {
-        BenchError::Unreachable(Notice::new(why.to_string()).hint(phrase![
-            "start it first, and see whether the address of ",
-            option("agent"),
-            " is its own"
-        ]))
-    })?;
-    Ok(Agent::Asked(Box::new(agent)))
+fn unreachable(why: AgentError) -> BenchError {
+    BenchError::Unreachable(Notice::new(why.to_string()).hint(phrase![
+        "start it first, and see whether the address of ",
+        option("agent"),
+        " is its own"
+    ]))
 }
 
 async fn command(words: Vec<String>, setup: AgentSetup<'_>) -> Result<Agent, SetupError> {
+    let listener = setup.listener.clone();
     let agent = CommandAgent::new(CommandSetup {
         words,
         timeout: setup.timeout,
@@ -173,11 +206,12 @@ async fn command(words: Vec<String>, setup: AgentSetup<'_>) -> Result<Agent, Set
         processes: setup.jobs,
         token: setup.serving.token().cloned(),
         kept_back: setup.kept_back,
-        tell: setup.warn,
+        tell: warner(setup.listener),
+        pass_on: Arc::new(move |line: &str| listener(Event::AgentLine(line.to_owned()))),
     });
     agent.check().await.map_err(|why| {
         let notice = Notice::new(format!("the agent cannot be tried: {why}")).hint(
-            "a command is sent a line of JSON and says {\"type\": \"ready\"}; see docs/benchmark.md",
+            "a command is sent a line of JSON and says {\"type\": \"ready\"}; see docs/agents.md",
         );
         match agent.word_on_keys() {
             Some(word) => notice.below(&format!("hint: {word}")),
@@ -187,12 +221,10 @@ async fn command(words: Vec<String>, setup: AgentSetup<'_>) -> Result<Agent, Set
     Ok(Agent::Asked(Box::new(agent)))
 }
 
-fn recorded(place: &str, method: &str, warn: &Tell) -> Result<Agent, SetupError> {
+fn recorded(place: &str, method: &str, listener: &Listener) -> Result<Agent, SetupError> {
     let (answers, problems) = RecordedAnswers::load(place, Some(method))
         .map_err(|error| SetupError::new(error.to_string()))?;
-    for problem in &problems {
-        warn(problem);
-    }
+    problems.iter().for_each(|problem| warner(listener)(problem));
     if answers.is_empty() {
         return Err(SetupError::new(format!("{place}: no answers are found here")).hint(phrase![
             "a file of converted answers, or a folder of logs with ",

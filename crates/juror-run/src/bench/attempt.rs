@@ -35,6 +35,9 @@ pub struct Attempt {
     /// What the agent reports it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_details: Option<Details>,
+    /// The steps that the agent reports, as responses have them: a JSON list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Box<RawValue>>,
     /// The APIs that the agent lists as called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called_apis: Vec<(String, String)>,
@@ -60,6 +63,15 @@ pub struct Attempt {
     /// The tokens used by the agent's models; 0 if unknown.
     #[serde(default)]
     pub tokens: u64,
+    /// The tokens that the agent's models read and wrote, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// See `input_tokens`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// The duration by the agent's own clock, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_sec: Option<f64>,
     /// The cost of the agent's models in US dollars, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
@@ -120,6 +132,7 @@ impl Attempt {
             final_answer: None,
             recorded: None,
             answer_details: None,
+            steps: None,
             called_apis: Vec::new(),
             claimed: Vec::new(),
             calls_from_text: 0,
@@ -128,6 +141,9 @@ impl Attempt {
             error: None,
             seconds: None,
             tokens: 0,
+            input_tokens: None,
+            output_tokens: None,
+            elapsed_sec: None,
             usd: None,
         }
     }
@@ -239,6 +255,11 @@ impl ServedCall {
             Some(entry) => Called::Api(Cow::Borrowed(&*entry.tool), Cow::Borrowed(&entry.api)),
             None => Called::Api(Cow::Borrowed(self.bare_tool()), Cow::Borrowed(&self.api_name)),
         }
+    }
+
+    /// Returns the name of the function that was called, as agents know it.
+    pub fn function_name(&self) -> String {
+        official_name(self.bare_tool(), &self.api_name)
     }
 
     /// Returns the tool without the category that some requests append to it.

@@ -1,23 +1,25 @@
 //! A benchmark from plan to outcome: tools, run folder, server, agent, and results.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use juror_document::Notice;
 use juror_models::Secret;
-use juror_runs::{Home, Manifest, Resume, RunLog, RunLogError, RunPlace, plain};
+use juror_runs::{Home, Manifest, Resume, RunLog, RunLogError, plain};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;
+use serde_json::Value;
 
 use super::agent::Agent;
 use super::agent_choice::AgentSetup;
 use super::attempt::Attempt;
 use super::environment::kept_back;
+use super::equipped::EquippedAgent;
 use super::identity::{AgentIdentity, Provenance};
 use super::judge::SolveJudge;
 use super::plan::BenchPlan;
-use super::pool::Pool;
 use super::queries::{QueriesError, Selected, tried};
 use super::report::{BenchTotals, Results};
 use super::run::{Schedule, Tried};
@@ -30,10 +32,7 @@ use crate::tools::{Tools, open_tools};
 /// A benchmark that is ready to run.
 pub struct Benchmark {
     pub(super) queries: Vec<Selected>,
-    pub(super) agent: Agent,
-    pub(super) pool: Pool,
-    pub(super) catalog: Arc<Catalog>,
-    pub(super) serving: Serving,
+    pub(super) equipped: EquippedAgent,
     pub(super) judge: SolveJudge,
     pub(super) jobs: usize,
     pub(super) resume: Resume,
@@ -85,56 +84,9 @@ impl Benchmark {
     /// Opens everything that the plan needs, starting with what is cheap to check. Only
     /// [`Benchmark::run`] replaces an earlier run.
     pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
-        let began = Instant::now();
-        let warn = warner(&plan.listener);
-        let tools = open_tools(&plan.options.settings, &plan.environment, &warn)?;
-        for problem in &tools.problems {
-            (plan.listener)(Event::Warning(problem.clone()));
-        }
-        let provenance = plan.provenance(&tools);
-        let mut manifest = plan.manifest(&provenance);
-        let home = plan.home(&manifest)?;
-        if home.folder().is_some() {
-            manifest = manifest.begun_by(&plan.options.command);
-        }
-        let serving = plan.serve(&tools, &home).await?;
-        let BenchPlan { options, listener, queries, models, judge, identity, .. } = plan;
-        let setup = AgentSetup {
-            models,
-            timeout: options.agent.timeout,
-            jobs: options.jobs,
-            kept_back: kept_back(&options.agent.variables, &options.settings, std::env::vars_os()),
-            serving: &serving,
-            n_apis: tools.catalog.n_apis(),
-            warn,
-        };
-        let agent = options.agent.choice.make(setup).await?;
-        let agent = agent
-            .paired(&queries)
-            .map_err(|why| SetupError::new(format!("{}: {why}", options.agent.written)))?;
-        let queries = match &agent {
-            Agent::Recorded(answers) => answers.trials(&queries),
-            Agent::Asked(_) | Agent::Chat(_) => tried(queries, options.trials),
-        };
-        // The user's name for the agent takes precedence over the agent's own.
-        let name = options.agent.name.or_else(|| agent.name().map(Into::into));
-        Ok(Benchmark {
-            queries,
-            agent,
-            pool: options.pool,
-            catalog: tools.catalog,
-            serving,
-            judge,
-            jobs: options.jobs,
-            resume: options.resume,
-            listener,
-            name: name.unwrap_or_else(|| identity.name.clone()),
-            identity,
-            provenance,
-            manifest,
-            home,
-            began,
-        })
+        let prepared = plan.prepare()?;
+        let home = prepared.plan.home(&prepared.manifest)?;
+        prepared.start(home).await
     }
 
     /// Has the agent attempt all queries, and judges the attempts. If the run is stopped, its folder
@@ -176,21 +128,100 @@ impl Benchmark {
         &self.queries
     }
 
+    /// Returns the agent, with its tools.
+    pub fn agent(&self) -> &EquippedAgent {
+        &self.equipped
+    }
+
     /// Returns all tools that can be called.
     pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.catalog
+        &self.equipped.catalog
     }
 
     /// Returns the token that tool calls must carry, if the server requires one.
     pub fn token(&self) -> Option<&Secret> {
-        self.serving.token()
+        self.equipped.serving.token()
+    }
+}
+
+/// A plan whose tools are open, and whose identity is therefore known.
+pub struct Prepared {
+    plan: BenchPlan,
+    tools: Tools,
+    provenance: Provenance,
+    manifest: Manifest,
+    began: Instant,
+}
+
+impl Prepared {
+    /// Returns what identifies the run: the agent, the queries, and everything else that affects
+    /// what it answers.
+    pub fn identity(&self) -> &Value {
+        &self.manifest.identity
+    }
+
+    /// Serves the tools, and makes the agent ready to be asked. The run is stored at `home`.
+    pub async fn start(self, home: Home) -> Result<Benchmark, BenchError> {
+        let Prepared { plan, tools, provenance, mut manifest, began } = self;
+        if home.folder().is_some() {
+            manifest = manifest.begun_by(&plan.options.command);
+        }
+        let serving = plan.serve(&tools, &home).await?;
+        let BenchPlan { options, listener, queries, models, judge, identity, .. } = plan;
+        let setup = AgentSetup {
+            models,
+            timeout: options.agent.timeout,
+            jobs: options.jobs,
+            kept_back: kept_back(&options.agent.variables, &options.settings, std::env::vars_os()),
+            serving: &serving,
+            n_apis: tools.catalog.n_apis(),
+            listener: &listener,
+        };
+        let agent = options.agent.choice.make(setup).await?;
+        let agent = agent
+            .paired(&queries)
+            .map_err(|why| SetupError::new(format!("{}: {why}", options.agent.written)))?;
+        let queries = match &agent {
+            Agent::Recorded(answers) => answers.trials(&queries),
+            Agent::Asked(_) | Agent::Chat(_) => tried(queries, options.trials),
+        };
+        // The user's name for the agent takes precedence over the agent's own.
+        let name = options.agent.name.or_else(|| agent.name().map(Into::into));
+        let catalog = tools.catalog;
+        Ok(Benchmark {
+            queries,
+            equipped: EquippedAgent { agent, pool: options.pool, catalog, serving },
+            judge,
+            jobs: options.jobs,
+            resume: options.resume,
+            listener,
+            name: name.unwrap_or_else(|| identity.name.clone()),
+            identity,
+            provenance,
+            manifest,
+            home,
+            began,
+        })
     }
 }
 
 impl BenchPlan {
+    /// Opens the tools, and determines everything that identifies the run.
+    pub fn prepare(self) -> Result<Prepared, BenchError> {
+        let began = Instant::now();
+        let warn = warner(&self.listener);
+        let tools = open_tools(&self.options.settings, &self.environment, &warn)?;
+        for problem in &tools.problems {
+            (self.listener)(Event::Warning(problem.clone()));
+        }
+        let provenance = self.provenance(&tools);
+        let manifest = self.manifest(&provenance);
+        Ok(Prepared { plan: self, tools, provenance, manifest, began })
+    }
+
     fn provenance(&self, tools: &Tools) -> Provenance {
-        let is_elsewhere = self.options.server.is_some();
-        Provenance::new(&self.options.settings, tools, &self.queries, is_elsewhere)
+        let is_here = self.options.answers_calls();
+        Provenance::new(&self.options.settings, tools, &self.queries, !is_here)
     }
 
     fn manifest(&self, provenance: &Provenance) -> Manifest {
@@ -214,11 +245,7 @@ impl BenchPlan {
     }
 
     async fn serve(&self, tools: &Tools, home: &Home) -> Result<Serving, BenchError> {
-        let named = match &self.options.run {
-            RunPlace::Named(folder) => Some(folder.as_path()),
-            RunPlace::Nowhere | RunPlace::Within(_) => home.folder(),
-        };
-        let name = named.and_then(|folder| folder.file_name());
+        let name = home.folder().and_then(Path::file_name);
         let name = match name {
             Some(name) => name.to_string_lossy().into_owned(),
             None => plain(&self.identity.name),

@@ -72,6 +72,8 @@ pub(super) struct AgentIdentity {
     pub(super) environment: BTreeMap<String, String>,
     /// The agent's description of itself.
     pub(super) declared: Option<Value>,
+    /// Whether this process answers tool calls.
+    pub(super) answers_calls: bool,
     /// The tool server, if it is another process.
     pub(super) server: Option<String>,
 }
@@ -156,7 +158,7 @@ impl AgentIdentity {
             queries: queries.iter().map(id).collect(),
             trials: self.trials.max(1).into(),
             tools: provenance.data.tools.clone(),
-            tool_options: self.server.is_none().then(|| tool_options(&settings.tools)),
+            tool_options: self.answers_calls.then(|| tool_options(&settings.tools)),
             sources: sources.map(|sources| sources.iter().map(|own| (*own).into()).collect()),
             simulator: provenance.simulator.clone(),
             cache: provenance.data.cache.clone(),
@@ -180,7 +182,8 @@ mod tests {
 
     fn run(agent: &str, settings: &Settings, identity: &AgentIdentity) -> Manifest {
         let (name, agent, pool) = ("x".to_owned(), agent.to_owned(), Pool::Own);
-        let identity = AgentIdentity { name, agent, pool, ..identity.clone() };
+        let answers_calls = identity.server.is_none();
+        let identity = AgentIdentity { name, agent, pool, answers_calls, ..identity.clone() };
         let data = DataHashes { queries: String::new(), tools: None, cache: BTreeMap::default() };
         let provenance = Provenance { sources: None, simulator: None, data };
         identity.manifest(settings, &[], &provenance)

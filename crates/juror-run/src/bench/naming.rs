@@ -30,7 +30,7 @@ impl AgentIdentity {
     pub(super) fn result_file(&self, queries: &[Selected], wanted: &QuerySelection) -> String {
         let n_tools = match self.pool {
             Pool::Top(n) => Some(n),
-            Pool::Search | Pool::Own => None,
+            Pool::Search | Pool::Own | Pool::Nothing => None,
         };
         let own = if self.pool == Pool::Own { "_own" } else { "" };
         let name = format!("{}{own}", plain(&self.name));

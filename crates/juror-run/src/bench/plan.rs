@@ -9,6 +9,7 @@ use juror_agents::read_secret;
 use juror_document::{Notice, option, phrase};
 use juror_models::{Models, Secret};
 use juror_runs::{Resume, RunPlace};
+use serde_json::json;
 
 use super::agent_choice::AgentChoice;
 use super::benchmark::BenchError;
@@ -92,7 +93,21 @@ impl BenchOptions {
     /// Selects the queries, and determines the judge and the identity of the run. Warnings go to
     /// the listener, as do all events of the run.
     pub fn resolve(
+        self,
+        environment: Environment,
+        listener: Listener,
+    ) -> Result<BenchPlan, BenchError> {
+        let Selection { queries, problems } = select_queries(&self.queries)?;
+        for problem in problems {
+            listener(Event::Warning(problem.into()));
+        }
+        self.resolve_for(queries, environment, listener)
+    }
+
+    /// Like [`BenchOptions::resolve`], for queries that were selected otherwise.
+    pub fn resolve_for(
         mut self,
+        queries: Vec<Selected>,
         environment: Environment,
         listener: Listener,
     ) -> Result<BenchPlan, BenchError> {
@@ -100,10 +115,6 @@ impl BenchOptions {
             self.settings.tools.leave_to_server();
         }
         let warn = |notice| listener(Event::Warning(notice));
-        let Selection { queries, problems } = select_queries(&self.queries)?;
-        for problem in problems {
-            warn(problem.into());
-        }
         let opened = self.models(&environment, &listener)?;
         let judging = opened.as_ref().and_then(|own| Some((&own.models, own.judge.as_ref()?)));
         let judge = SolveJudge::new(self.judge, &self.settings, judging, self.repeats)?;
@@ -122,6 +133,11 @@ impl BenchOptions {
             token,
             identity,
         })
+    }
+
+    /// Returns whether this process answers tool calls, if there are any.
+    pub(super) fn answers_calls(&self) -> bool {
+        self.server.is_none() && self.pool != Pool::Nothing
     }
 
     /// Opens the models of the built-in agent and the judge, if there are any.
@@ -150,7 +166,7 @@ impl BenchOptions {
             && self.server_token != environment.get("JUROR_SERVER_TOKEN");
         let is_local = self.server.is_none();
         let is_recorded = self.agent.choice.is_recorded();
-        let needs_tools = is_local && !is_recorded;
+        let needs_tools = self.answers_calls() && !is_recorded;
         let warnings = [
             (is_local && has_token).then(unused_token),
             ignored_by_server(&self.reply_options).filter(|_| !is_local),
@@ -192,6 +208,7 @@ impl BenchOptions {
             } else {
                 BTreeMap::new()
             },
+            answers_calls: self.answers_calls(),
             server: self.server.clone(),
             ..AgentIdentity::default()
         };
@@ -200,9 +217,15 @@ impl BenchOptions {
                 identity.limits = chat.limits(models);
                 identity.model = agent_identity(&self.settings, environment)?;
             }
-            AgentChoice::Command { words } => identity.words.clone_from(words),
-            AgentChoice::Http { headers, .. } => {
+            AgentChoice::Command { words, files } => {
+                identity.words = words.iter().chain(files).cloned().collect();
+            }
+            AgentChoice::Http { headers, .. } | AgentChoice::A2a { headers, .. } => {
                 identity.environment.extend(agent_headers(headers));
+            }
+            AgentChoice::OpenAi { headers, model, .. } => {
+                identity.environment.extend(agent_headers(headers));
+                identity.model = model.as_ref().map(|model| json!(model));
             }
             AgentChoice::Own { declared, .. } => identity.declared = Some(declared.clone()),
             AgentChoice::Recorded { .. } => {}

@@ -17,6 +17,8 @@ pub enum Pool {
     Top(usize),
     /// The APIs that come with the query.
     Own,
+    /// No APIs at all: there are no tools.
+    Nothing,
 }
 
 impl FromStr for Pool {
@@ -41,6 +43,7 @@ impl std::fmt::Display for Pool {
             Pool::Search => f.write_str("search"),
             Pool::Top(n) => write!(f, "top:{n}"),
             Pool::Own => f.write_str("own"),
+            Pool::Nothing => f.write_str("none"),
         }
     }
 }
@@ -49,7 +52,7 @@ impl Pool {
     /// Returns the APIs that an agent sees from the start; none if it searches for them.
     fn offers<'a>(self, catalog: &'a Catalog, query: &'a Query) -> Vec<Offer<'a>> {
         match self {
-            Pool::Search => Vec::new(),
+            Pool::Search | Pool::Nothing => Vec::new(),
             Pool::Top(most) => catalog.find_offers(&query.text, most),
             Pool::Own => catalog.offers_of(query),
         }

@@ -33,7 +33,7 @@ impl Selected {
 }
 
 /// Returns the queries, each of them once for each trial.
-pub(super) fn tried(queries: Vec<Selected>, trials: NonZero<u16>) -> Vec<Selected> {
+pub fn tried(queries: Vec<Selected>, trials: NonZero<u16>) -> Vec<Selected> {
     let n_trials = usize::from(trials.get());
     if n_trials == 1 {
         return queries;

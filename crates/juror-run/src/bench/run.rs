@@ -7,6 +7,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::attempt::Attempt;
 use super::benchmark::Benchmark;
+use super::equipped::INTERRUPTED;
 use super::judged::Judged;
 use super::queries::Selected;
 use crate::event::{Event, QueryDone};
@@ -69,29 +70,26 @@ struct Ended<'b> {
 
 /// Returns the positions of the queries, with all first trials before any second one. A run that is
 /// cut off has then tried as many queries as possible.
-fn in_order_of_trials(queries: &[Selected]) -> Vec<usize> {
+pub fn in_order_of_trials(queries: &[Selected]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_key(|at| queries[*at].trial);
     order
 }
 
-const INTERRUPTED: &str = "interrupted";
-
 impl<'b> Schedule<'b, '_> {
     /// Runs the agent on every open query, and judges all attempts. The agent never waits for the
     /// judge, so that each attempt is logged as soon as it is known.
     pub(super) async fn run(self) -> Result<Tried<'b>, RunLogError> {
-        let Benchmark { agent, serving, .. } = self.benchmark;
+        let equipped = &self.benchmark.equipped;
         let (send, receive) = mpsc::unbounded_channel();
         let trying = async move {
             self.try_all(send).await?;
-            agent.close().await;
+            equipped.close().await;
             Ok(())
         };
-        // If the run cannot be opened on the server, opening its queries reports why.
-        let _ = serving.begin().await;
+        equipped.begin().await;
         let ended = tokio::try_join!(trying, async { Ok(self.judge_all(receive).await) });
-        serving.end().await;
+        equipped.end().await;
         ended.map(|((), tried)| tried)
     }
 
@@ -129,33 +127,17 @@ impl<'b> Schedule<'b, '_> {
     }
 
     async fn attempt(&self, at: usize) -> Result<Trial, RunLogError> {
-        let Benchmark { agent, pool, catalog, serving, resume, .. } = self.benchmark;
+        let Benchmark { equipped, resume, .. } = self.benchmark;
         let selected = &self.benchmark.queries[at];
         let known = self.log.and_then(|log| log.get(&selected.log_id()));
         if let Some(known) = known.filter(|known| known.error.is_none() || !resume.retry_errors) {
             return Ok(Trial { at, is_known: true, outcome: Ok(known.clone()) });
         }
-        let left = |why: String| Ok(Trial { at, is_known: false, outcome: Err(why) });
-        if self.interrupt.is_set() {
-            return left(INTERRUPTED.into());
+        let outcome = equipped.attempt(selected, self.interrupt).await;
+        if let (Some(log), Ok(attempted)) = (self.log, &outcome) {
+            log.append(attempted)?;
         }
-        let attempt = agent.attempt(selected, *pool, catalog, serving);
-        let attempted = tokio::select! {
-            biased;
-            tried = attempt => match tried {
-                Ok(attempted) => attempted,
-                Err(stopped) => return left(stopped.0),
-            },
-            () = self.interrupt.wait() => return left(INTERRUPTED.into()),
-        };
-        // An interrupt may have stopped the agent, too, which is not the agent's error.
-        if attempted.error.is_some() && self.interrupt.is_set() {
-            return left(INTERRUPTED.into());
-        }
-        if let Some(log) = self.log {
-            log.append(&attempted)?;
-        }
-        Ok(Trial { at, is_known: false, outcome: Ok(attempted) })
+        Ok(Trial { at, is_known: false, outcome })
     }
 
     async fn judge(&self, trial: Trial) -> Ended<'b> {
@@ -164,8 +146,8 @@ impl<'b> Schedule<'b, '_> {
             Ok(attempted) => (Some(attempted), None),
             Err(why) => (None, Some(why)),
         };
-        let Benchmark { queries, catalog, judge, .. } = self.benchmark;
-        let mut judged = Judged::new(&queries[at], attempted, catalog.registry());
+        let Benchmark { queries, equipped, judge, .. } = self.benchmark;
+        let mut judged = Judged::new(&queries[at], attempted, equipped.catalog.registry());
         tokio::select! {
             biased;
             () = judged.judge(judge) => {}

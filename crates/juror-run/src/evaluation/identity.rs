@@ -4,24 +4,47 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use juror_document::Document;
-use juror_runs::{CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity};
+use juror_runs::{CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity, short_hash};
 use juror_score::read::RepeatedIds;
 use juror_score::{ExpectedStep, Question};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Evaluation;
 use crate::models::Judges;
 use crate::settings::rules;
 
-/// Returns what identifies an evaluation.
-pub(super) fn identity(evaluation: &Evaluation<'_>, judges: Option<&Judges>) -> EvalIdentity {
+/// Returns what identifies an evaluation. If an agent was asked for the responses, it stands for
+/// them: they are not known yet when the run begins.
+pub(super) fn identity(
+    evaluation: &Evaluation<'_>,
+    judges: Option<&Judges>,
+    subject: Option<SubjectIdentity<'_>>,
+) -> EvalIdentity {
     let InputIdentity { name, hash } = input(evaluation.inputs.reference);
     let questions = question_hashes(&evaluation.dataset.questions, evaluation.plan.threads);
     EvalIdentity {
         reference: ReferenceIdentity { name, hash, questions },
-        responses: responses(evaluation),
+        responses: subject.map_or_else(|| responses(evaluation), |subject| subject.responses()),
+        subject: subject.map(|subject| subject.identity.clone()),
         judges: judges.map(|judges| judges.identity.clone()),
         rules: rules(&evaluation.plan.profile),
+    }
+}
+
+/// What identifies an agent that is asked for responses.
+#[derive(Clone, Copy, Debug)]
+pub struct SubjectIdentity<'s> {
+    /// The agent's name.
+    pub name: &'s str,
+    /// Everything that affects what it answers.
+    pub identity: &'s Value,
+}
+
+impl SubjectIdentity<'_> {
+    fn responses(&self) -> InputIdentity {
+        let hash = short_hash(&self.identity.to_string());
+        InputIdentity { name: self.name.to_owned(), hash }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Evaluation;
-use super::identity::identity;
+use super::identity::{SubjectIdentity, identity};
 use crate::models::Judges;
 use crate::settings::Settings;
 
@@ -28,6 +28,8 @@ pub struct RunOptions<'r> {
     pub settings: &'r Settings,
     /// The judges.
     pub judges: Option<&'r Judges>,
+    /// The agent that is asked for the responses; `None` if they were recorded.
+    pub subject: Option<SubjectIdentity<'r>>,
 }
 
 /// The definition of an evaluation; two runs that agree in all of it may share a folder.
@@ -39,8 +41,9 @@ pub(super) struct RunInfo {
 
 impl RunInfo {
     pub(super) fn new(evaluation: &Evaluation<'_>, options: &RunOptions<'_>) -> RunInfo {
-        let identity = json!(identity(evaluation, options.judges));
-        let name = options.name.unwrap_or(evaluation.inputs.responses.name());
+        let identity = json!(identity(evaluation, options.judges, options.subject));
+        let asked = options.subject.map(|subject| subject.name);
+        let name = options.name.or(asked).unwrap_or(evaluation.inputs.responses.name());
         let manifest = Manifest::new(RunKind::Eval, name, identity);
         RunInfo {
             manifest: manifest.with_settings(&options.settings.written).begun_by(options.command),

@@ -29,6 +29,7 @@ use juror_score::read::{Dataset, ReadOptions, Responses, read_both};
 use cases::Cases;
 pub use error::{EvaluationError, Unreadable};
 pub use files::{ResultFiles, Totals};
+pub use identity::SubjectIdentity;
 use judged_log::RunInfo;
 pub use judged_log::{JudgedLine, KnownJudgement, RunOptions};
 pub use judgements::{Judgements, ModelFailures};

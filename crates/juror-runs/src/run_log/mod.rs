@@ -7,7 +7,7 @@
 
 mod choose;
 mod error;
-mod file;
+mod journal;
 mod torn;
 
 use std::borrow::Borrow;
@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use choose::choose_folder;
 pub use choose::plain;
 pub use error::RunLogError;
-use file::LogFile;
+pub use journal::Journal;
 
 use crate::manifest::{self, BadManifest, Manifest, Resume, RunKind};
 use crate::run_file::RunFile;
@@ -45,7 +45,7 @@ pub trait Entry: Sized {
 #[derive(Debug)]
 pub struct RunLog<T: Entry> {
     folder: PathBuf,
-    file: LogFile,
+    journal: Journal,
     manifest: Manifest,
     known: HashMap<T::Id, T>,
 }
@@ -64,14 +64,14 @@ impl<T: Entry> RunLog<T> {
         if check_run(folder, &manifest, resume)?.is_none() {
             refuse_results(folder)?;
         }
-        let mut file = LogFile::lock(folder, T::KIND)?;
+        let mut journal = Journal::of_run(folder, T::KIND)?;
         let mut known = HashMap::new();
         match check_run(folder, &manifest, resume)? {
-            None => file.refuse_lines()?,
-            Some(_) if resume.fresh => file.clear()?,
+            None => journal.refuse_lines()?,
+            Some(_) if resume.fresh => journal.clear()?,
             Some(earlier) => {
                 (manifest.began, manifest.id) = (earlier.began, earlier.id);
-                let lines = file.resume::<T::Line>(T::KIND)?;
+                let lines = journal.resume::<T::Line>()?;
                 known
                     .extend(lines.into_iter().filter_map(|line| Some((T::id(&line), read(line)?))));
             }
@@ -80,7 +80,7 @@ impl<T: Entry> RunLog<T> {
         manifest.write(folder).map_err(failed)?;
         // From here on the run is not complete, so what came of it earlier no longer counts.
         remove_results(folder)?;
-        Ok(RunLog { folder: folder.to_owned(), file, manifest, known })
+        Ok(RunLog { folder: folder.to_owned(), journal, manifest, known })
     }
 
     /// Returns the run's folder.
@@ -109,7 +109,7 @@ impl<T: Entry> RunLog<T> {
 
     /// Appends a line. Once this returns, a crash of the process does not lose it.
     pub fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
-        self.file.append(line)
+        self.journal.append(line)
     }
 
     /// Writes a file of the run, completely or not at all.
@@ -137,7 +137,7 @@ impl<T: Entry> RunLog<T> {
     /// Reads the last line of each item in a folder, in the order written; `None` if the folder has
     /// no log of this kind. Takes no lock, and changes nothing.
     pub fn read(folder: &Path) -> Result<Option<Vec<T::Line>>, RunLogError> {
-        let Some(lines) = file::read_lines::<T::Line>(folder, T::KIND)? else { return Ok(None) };
+        let Some(lines) = journal::read_lines::<T::Line>(folder, T::KIND)? else { return Ok(None) };
         let mut seen = HashSet::new();
         let is_last = |line: &T::Line| seen.insert(T::id(line));
         let mut last: Vec<T::Line> = lines.into_iter().rev().filter(is_last).collect();

@@ -16,7 +16,7 @@ use juror_run::{
 use juror_runs::is_in_run;
 use juror_score::AskedLike;
 
-use super::ask::{self, AskArgs};
+use super::model_args::{self, ModelArgs};
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -68,7 +68,7 @@ pub(super) struct AnswerCorrectnessArgs {
     rules: RuleArgs,
 
     #[command(flatten)]
-    ask: AskArgs,
+    ask: ModelArgs,
 
     /// Print errors only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
@@ -82,7 +82,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let output = (!args.ask.dry_run).then_some(&args.output);
     check_outputs([&args.input].into_iter().chain(&args.rules.config), output, false)?;
     let settings = args.rules.settings()?;
-    ask::warn_of_profile(&settings, args.quiet);
+    model_args::warn_of_profile(&settings, args.quiet);
     let enabled = settings.answer_correctness.as_ref().and_then(|own| own.enabled);
     anyhow::ensure!(
         enabled != Some(false),
@@ -95,7 +95,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read(output::warn);
     let options = args.ask.options();
     let (models, cache) =
-        models_for(&settings, &environment, options, ask::warn_unless(args.quiet))?;
+        models_for(&settings, &environment, options, model_args::warn_unless(args.quiet))?;
     let mut table = Table {
         progress: Progress::new(args.quiet, ["row", "rows"]),
         judge: &judge,
@@ -112,7 +112,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
         outcome
     };
     if !args.quiet || args.ask.dry_run {
-        let tally = ask::rows(&models.tally());
+        let tally = model_args::rows(&models.tally());
         let rows = count(outcome.n_rows, "row");
         if args.ask.dry_run {
             output::print_note(&format!("{rows} to judge; nothing was sent"));
@@ -124,7 +124,7 @@ pub(super) fn run(args: &AnswerCorrectnessArgs) -> anyhow::Result<Exit> {
         }
     }
     if let Some(stop) = models.stopped() {
-        ask::print_stop(&stop, cache.as_deref());
+        model_args::print_stop(&stop, cache.as_deref());
         return Ok(Exit::OutsideFailed);
     }
     Ok(if outcome.n_outside > 0 { Exit::OutsideFailed } else { Exit::Done })

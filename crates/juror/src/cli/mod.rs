@@ -1,5 +1,6 @@
 //! The command line. Each command has a file of its name.
 
+mod agent_args;
 mod aggregate;
 mod answer_correctness;
 mod ask;
@@ -15,6 +16,8 @@ mod gate;
 mod judge;
 mod junit;
 mod label;
+mod live_args;
+mod model_args;
 mod page;
 mod plan;
 mod report;
@@ -48,6 +51,7 @@ const EXAMPLES: &str = "\
 Examples:
   juror demo                                     a worked example, no files needed
   juror eval reference.yaml responses.jsonl      judge recorded answers
+  juror eval reference.yaml --agent openai:URL   ask an agent, and judge its answers
   juror compare runs/main runs/pr-412            did the change make it better?
   juror report runs/main -o report.html          every question of a run, in a browser
   juror view runs                                all runs of a folder, live, in a browser
@@ -74,7 +78,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Eval(eval::EvalArgs),
+    Eval(Box<eval::EvalArgs>),
+    Ask(Box<ask::AskArgs>),
     Compare(compare::CompareArgs),
     Aggregate(aggregate::AggregateArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
@@ -110,6 +115,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
     };
     match cli.command {
         Command::Eval(args) => eval::run(&args, &line),
+        Command::Ask(args) => ask::run(&args, &line),
         Command::Compare(args) => compare::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),

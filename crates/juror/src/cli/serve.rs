@@ -13,7 +13,7 @@ use juror_serve::{Limits, Log, LogEvent, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::ask::{parse_count, parse_duration};
+use super::model_args::{parse_count, parse_duration};
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};

@@ -2,28 +2,26 @@
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
-mod agent;
 mod outputs;
 
 use std::num::NonZero;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use juror_compare::{Calibration, Gates, Kind, Runs};
 use juror_pages::{JudgeReplies, ScoredRun};
 use juror_run::bench::{
-    AgentOptions, BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool,
-    QuerySelection,
+    BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool, QuerySelection,
 };
 use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 
 use self::outputs::Outputs;
-use super::ask::{parse_count, parse_dollars, parse_seconds};
+use super::agent_args::{AGENTS, AgentArgs};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
+use super::model_args::{parse_count, parse_dollars, parse_seconds};
 use super::page::{PageArgs, replies};
 use super::tool_args::ToolArgs;
 use super::{boolish, check_outputs};
@@ -41,12 +39,12 @@ Examples:
   juror bench --queries G1_instruction.json --tools toolenv/tools --agent recorded:answers.json \\
       -o results.json -o report.md -o report.junit.xml
 
-Agents:
-  chat              the built-in agent, on the model of llm.agent or llm.generation
-  command:COMMAND   a command that is spoken to by lines of JSON
-  http://…          a server that is asked by POST
-  recorded:PLACE    answers given before: a file of converted answers or of results, a folder of
-                    agents' logs, or another run's folder
+";
+
+/// What else there is to say about agents.
+const KEPT: &str = "
+  recorded:PLACE        answers given before: a file of converted answers or of results, a folder of
+                        agents' logs, or another run's folder
 
 A run is kept in a folder. The same command goes on with a run that was cut off, whatever ended it,
 and says so; after one that is finished it tries the agent anew, in a folder of its own. Folders of
@@ -55,7 +53,7 @@ runs can be judged and compared: see `juror judge --help`.";
 /// Try an agent on queries, against virtual tools: what it solved, which APIs it called, what it
 /// cost.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = [EXAMPLES, AGENTS, KEPT].concat())]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(super) struct BenchArgs {
     /// Folder of query sets, as StableToolBench has it, or a file of queries.
@@ -86,43 +84,14 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// How the built-in agent goes about a query; for recorded logs, theirs.
-    #[arg(long, value_name = "METHOD", default_value = "CoT@1", env = "JUROR_METHOD")]
-    method: String,
-
     /// How much of the pool the agent sees: everything through a search, the best N for the
     /// query, or the query's own APIs.
     #[arg(long, value_name = "search|top:N|own", default_value = "search", env = "JUROR_POOL")]
     pool: Pool,
 
-    /// Steps of the built-in agent: thoughts, names and arguments are one each.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    max_steps: usize,
-
-    /// How often the built-in agent may ask its model for a query.
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    max_queries: usize,
-
-    /// Characters of a reply that the built-in agent sees.
-    #[arg(long, value_name = "N", default_value_t = 1024)]
-    max_observation: usize,
-
     /// Queries at a time.
     #[arg(short, long, value_name = "N", default_value = "4", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<u16>>)]
     jobs: NonZero<u16>,
-
-    /// How often the agent is tried on each query. Every attempt is made and judged by itself.
-    #[arg(long, value_name = "K", default_value = "1", env = "JUROR_TRIALS", value_parser = parse_count::<NonZero<u16>>)]
-    trials: NonZero<u16>,
-
-    /// Seconds an agent may take to start, and for each query.
-    #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT", value_parser = parse_count::<NonZero<u32>>)]
-    agent_timeout: NonZero<u32>,
-
-    /// Header to send to an agent at http://…, as `Name: value`. Words such as env:NAME stand for
-    /// what variables hold; no value is ever shown or written down. May be repeated.
-    #[arg(long = "agent-header", value_name = "HEADER")]
-    agent_headers: Vec<String>,
 
     /// Address of a running `juror serve`, in place of one inside this process.
     #[arg(long, value_name = "URL", env = "JUROR_SERVER")]
@@ -175,16 +144,6 @@ pub(super) struct BenchArgs {
     #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish())]
     resume_changed: bool,
 
-    /// Variable of the environment that is meant for the agent. May be repeated. A key, such as
-    /// OPENAI_API_KEY, reaches a command only if it is named here; of all other variables, those
-    /// named here alone tell runs apart [default: all but those of terminals and sessions].
-    #[arg(long, value_name = "NAME", env = "JUROR_AGENT_ENV", value_delimiter = ',')]
-    agent_env: Vec<String>,
-
-    /// Take the built-in agent's model at what it said in earlier runs, and keep what it says.
-    #[arg(long, env = "JUROR_REPLAY_AGENT", value_parser = boolish())]
-    replay_agent: bool,
-
     /// File to write the results to [default: results/tools/ and a name made of agent and sets]; or
     /// a report for people (.html .md) or pipelines (.junit.xml). May be repeated.
     #[arg(short, long = "output", value_name = "FILE")]
@@ -220,6 +179,9 @@ pub(super) struct BenchArgs {
     /// Say nothing but errors and the summary.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    how: AgentArgs,
 
     #[command(flatten)]
     tools: ToolArgs,
@@ -345,10 +307,9 @@ impl BenchArgs {
         let (settings, _) = self.tools.settings(environment)?;
         Ok(BenchOptions {
             run: self.place(&settings),
-            command,
             settings,
             queries: self.query_selection(),
-            agent: self.agent_options(environment)?,
+            agent: self.how.options(&self.agent, self.name.as_ref(), environment, &command)?,
             pool: self.pool,
             judge: self.judge.map(JudgeWord::from),
             repeats: self.repeats.map(NonZero::get),
@@ -367,7 +328,8 @@ impl BenchArgs {
                 even_if_changed: self.resume_changed,
             },
             jobs: usize::from(self.jobs.get()),
-            trials: self.trials,
+            trials: self.how.trials,
+            command,
         })
     }
 
@@ -388,16 +350,5 @@ impl BenchArgs {
             ids: self.query_ids.clone(),
             limit: self.limit,
         }
-    }
-
-    fn agent_options(&self, environment: &Environment) -> anyhow::Result<AgentOptions> {
-        Ok(AgentOptions {
-            choice: agent::choice(self, environment)?,
-            written: self.agent.clone(),
-            name: self.name.clone(),
-            default_name: agent::default_name(&self.agent, &self.method),
-            variables: self.agent_env.clone(),
-            timeout: Duration::from_secs(u64::from(self.agent_timeout.get())),
-        })
     }
 }

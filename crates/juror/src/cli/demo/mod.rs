@@ -13,9 +13,9 @@ use juror_models::Recorded;
 use juror_run::Settings;
 use juror_score::read::RepeatedIds;
 
-use super::ask::AskArgs;
 use super::eval::{self, ReportArgs, RunArgs};
 use super::gate::GateArgs;
+use super::model_args::ModelArgs;
 use super::{boolish, quoted};
 use crate::exit::Exit;
 use crate::output;
@@ -95,10 +95,11 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         settings: &settings,
         report: &ReportArgs::summary_only(args.json),
         gate: &GateArgs::default(),
-        ask: &AskArgs::default(),
+        ask: &ModelArgs::default(),
         run: &RunArgs::default(),
         line: &[],
         recorded: Some(recorded),
+        subject: None,
     };
     output::print_note(RECORDED);
     let exit = work.run()?;

@@ -4,9 +4,9 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use juror_models::Stop;
 use juror_run::{KnownJudgement, Settings};
-use juror_runs::{Resume, RunLog, RunPlace};
+use juror_runs::{DEFAULT_RUNS, Resume, RunLog, RunPlace};
 
-use super::super::{ask, boolish, count};
+use super::super::{boolish, count, model_args};
 use crate::output;
 
 /// Says how to keep a run.
@@ -23,7 +23,8 @@ pub(in crate::cli) struct RunArgs {
     #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN", value_parser = NonEmptyStringValueParser::new())]
     pub(super) folder: Option<String>,
 
-    /// Name of what is judged, for lists of runs and comparisons [default: the name of RESPONSES].
+    /// Name of what is judged, for lists of runs and comparisons [default: the name of RESPONSES, or
+    /// of the agent].
     #[arg(long, value_name = "NAME", env = "JUROR_NAME")]
     pub(super) name: Option<String>,
 
@@ -40,16 +41,25 @@ pub(in crate::cli) struct RunArgs {
 impl RunArgs {
     /// Returns where the run is stored; refuses options that mean a run if there is none.
     pub(super) fn place(&self, settings: &Settings) -> anyhow::Result<RunPlace> {
-        let place = match (&self.folder, &settings.runs.folder) {
-            (Some(folder), _) => RunPlace::Named(folder.into()),
-            (None, Some(root)) => RunPlace::Within(root.into()),
-            (None, None) => RunPlace::Nowhere,
-        };
+        let place = self.place_or(settings, RunPlace::Nowhere);
         let given = [(self.fresh, "--fresh"), (self.resume_changed, "--resume-changed")];
         let given = given.into_iter().find(|(is_given, _)| *is_given);
         match given.filter(|_| place == RunPlace::Nowhere) {
             None => Ok(place),
             Some((_, option)) => anyhow::bail!("{option}: the run is not kept{KEEP_IT}"),
+        }
+    }
+
+    /// Returns where the run of an agent is stored: what it answered is always kept.
+    pub(super) fn place_of_agent(&self, settings: &Settings) -> RunPlace {
+        self.place_or(settings, RunPlace::Within(DEFAULT_RUNS.into()))
+    }
+
+    fn place_or(&self, settings: &Settings, otherwise: RunPlace) -> RunPlace {
+        match (&self.folder, &settings.runs.folder) {
+            (Some(folder), _) => RunPlace::Named(folder.into()),
+            (None, Some(root)) => RunPlace::Within(root.into()),
+            (None, None) => otherwise,
         }
     }
 
@@ -79,5 +89,5 @@ pub(super) fn print_unfinished(
 ) {
     output::print_note(&format!("{n_done} of {n_all} answers are judged; no output was written"));
     let folder = log.map(|log| log.folder().display().to_string());
-    ask::print_stop(&Stop::Interrupted, cache.or(folder.as_deref()));
+    model_args::print_stop(&Stop::Interrupted, cache.or(folder.as_deref()));
 }

@@ -1,12 +1,15 @@
 //! `juror eval`: judges recorded answers.
 
 mod keep;
+mod live;
 mod page;
 mod summary;
 
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::thread;
 
+use anyhow::Context as _;
 use clap::Args;
 use juror_compare::Runs;
 use juror_document::{Document, Notice, Problems};
@@ -15,8 +18,8 @@ use juror_models::Recorded;
 use juror_report::calls_table;
 use juror_run::{
     Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings, Totals,
-    Warning, load_calibrations,
+    ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings,
+    SubjectIdentity, Totals, Warning, load_calibrations,
 };
 use juror_runs::{RunLog, RunPlace};
 use juror_score::read::RepeatedIds;
@@ -25,9 +28,11 @@ pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
 use self::page::EvalPage;
 use self::summary::Summary;
-use super::ask::{self, AskArgs, parse_count};
+use super::agent_args::AGENTS;
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
+use super::live_args::LiveArgs;
+use super::model_args::{self, ModelArgs, parse_count};
 use super::page::{PageArgs, PageFiles, replies};
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
@@ -58,6 +63,9 @@ Examples:
   For a pull request and a pipeline: the worst questions, and each question as a test:
     juror eval reference.yaml responses.jsonl -o report.md -o report.junit.xml
 
+  Ask an agent first, three times; the same command goes on with a run that was cut off:
+    juror eval reference.yaml --agent openai:http://127.0.0.1:8000/v1 --trials 3 --run runs/live
+
   Several answers to each question, one after another in the file:
     juror eval reference.yaml responses.jsonl --trials-in-responses -o results.json
 
@@ -67,22 +75,32 @@ Examples:
 REFERENCE is a list of templates in YAML or JSON, or a template or question a line (JSONL).
 RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL). Several
 answers to a question are told apart by a `trial`: 1, 2 and so on.
-Both may be compressed (.gz, .zst); - is standard input.";
+Both may be compressed (.gz, .zst); - is standard input.
+
+";
+
+const LIVE: &str = "
+
+An agent's answers are kept in the folder of the run, below .juror/runs unless --run says otherwise.";
 
 /// Printed if there are answers to judge, but no model to ask.
 const NOT_JUDGED: &str = "no model is configured: answers are not judged (docs/models.md says how)";
 
-/// Judge recorded answers: scores per question, statistics, and a summary.
+/// Judge recorded answers, or those of a live agent: scores per question, statistics, and a summary.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = [EXAMPLES, AGENTS, LIVE].concat())]
 pub(super) struct EvalArgs {
     /// Reference questions with expected answers and steps.
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
     /// What the system answered, and the steps it took.
-    #[arg(value_name = "RESPONSES")]
-    responses: String,
+    #[arg(value_name = "RESPONSES", required_unless_present = "agent", conflicts_with = "agent")]
+    responses: Option<String>,
+
+    /// Ask this agent for its answers, in place of RESPONSES; see below.
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
 
     #[command(flatten)]
     rules: RuleArgs,
@@ -97,7 +115,7 @@ pub(super) struct EvalArgs {
     gate: GateArgs,
 
     #[command(flatten)]
-    ask: AskArgs,
+    ask: ModelArgs,
 
     /// How often a model is asked for every verdict; overrides judge.repeats of the settings
     /// [default: 1].
@@ -106,6 +124,9 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     run: RunArgs,
+
+    #[command(flatten)]
+    live: LiveArgs,
 }
 
 /// What is made of the judged questions.
@@ -138,7 +159,8 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "N", default_value_t = 5, env = "JUROR_WORST")]
     worst: usize,
 
-    /// How many threads judge; all cores by default.
+    /// How many threads judge; all cores by default. With --agent, also how many questions are asked
+    /// at a time [default: 4].
     #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
     jobs: Option<NonZero<usize>>,
 
@@ -164,28 +186,49 @@ impl ReportArgs {
 }
 
 pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
-    let inputs = [&args.reference, &args.responses].into_iter();
+    let inputs = std::iter::once(&args.reference).chain(&args.responses);
     let inputs = inputs.chain(&args.rules.config).chain(&args.run.folder);
     check_outputs(inputs, args.report.files(), args.report.json)?;
     let mut settings = args.rules.settings()?;
     settings.judge.repeats = args.repeats.or(settings.judge.repeats);
-    let (reference, responses) = load_both(&args.reference, &args.responses)?;
-    let work = Work {
-        reference: &reference,
-        responses: &responses,
-        repeated_ids: args.read.repeated_ids(),
-        settings: &settings,
-        report: &args.report,
-        gate: &args.gate,
-        ask: &args.ask,
-        run: &args.run,
-        line,
-        recorded: None,
-    };
-    let exit = work.run();
+    if let Some(agent) = &args.agent {
+        return live::run(args, agent, &settings, line);
+    }
+    if args.live.how.trials.get() > 1 && !args.report.quiet {
+        output::warn(
+            "--trials says nothing about recorded answers\n  hint: ask an agent with --agent; several recorded answers are told apart by their `trial`",
+        );
+    }
+    let responses = args.responses.as_deref().unwrap_or_default();
+    let (reference, responses) = load_both(&args.reference, responses)?;
+    let exit = args.work(&reference, &responses, &settings, line).run();
     // The program ends here, and the system reclaims memory faster than dropping would.
     std::mem::forget((reference, responses));
     exit
+}
+
+impl EvalArgs {
+    fn work<'w>(
+        &'w self,
+        reference: &'w Document,
+        responses: &'w Document,
+        settings: &'w Settings,
+        line: &'w [String],
+    ) -> Work<'w> {
+        Work {
+            reference,
+            responses,
+            repeated_ids: self.read.repeated_ids(),
+            settings,
+            report: &self.report,
+            gate: &self.gate,
+            ask: &self.ask,
+            run: &self.run,
+            line,
+            recorded: None,
+            subject: None,
+        }
+    }
 }
 
 /// The inputs and options of an evaluation.
@@ -197,21 +240,48 @@ pub(super) struct Work<'w> {
     pub(super) settings: &'w Settings,
     pub(super) report: &'w ReportArgs,
     pub(super) gate: &'w GateArgs,
-    pub(super) ask: &'w AskArgs,
+    pub(super) ask: &'w ModelArgs,
     pub(super) run: &'w RunArgs,
     /// The command line; empty if there is none to keep.
     pub(super) line: &'w [String],
     /// Recorded replies to use instead of any model.
     pub(super) recorded: Option<Recorded>,
+    /// The agent that is asked for the responses; `None` if they were recorded.
+    pub(super) subject: Option<SubjectIdentity<'w>>,
 }
 
 impl Work<'_> {
     /// Runs the evaluation; reports all problems of the inputs before any work.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        self.run_in(&self.run.place(self.settings)?, None)
+    }
+
+    /// Begins the run of an agent that is yet to be asked, or goes on with it; also returns its
+    /// folder.
+    fn begin(&self, place: &RunPlace) -> anyhow::Result<(RunLog<KnownJudgement>, PathBuf)> {
+        let (plan, args) = (self.plan()?, self.report);
+        // What is wrong with options and outputs is said before anybody is asked.
+        self.report_options(&plan)?;
+        let (_, outputs) = PageFiles::begin(&args.outputs)?;
+        drop(ResultFiles::create(&outputs, &args.aggregates, &args.statistics)?);
+        let evaluation = self.open(&plan)?;
+        // Judges warn when they are at work.
+        let judges = self.ask.judges(self.settings, &plan.profile, None, true)?;
+        let log = self.open_log(&evaluation, place, judges.as_ref())?;
+        let log = log.context("the run of an agent is kept in a folder")?;
+        let folder = log.folder().to_owned();
+        Ok((log, folder))
+    }
+
+    /// The same in a place, with the log of a run that has begun already, if there is one.
+    fn run_in(
+        &self,
+        place: &RunPlace,
+        begun: Option<RunLog<KnownJudgement>>,
+    ) -> anyhow::Result<Exit> {
         let args = self.report;
-        let place = self.run.place(self.settings)?;
         anyhow::ensure!(
-            !args.explain || !args.outputs.is_empty() || place != RunPlace::Nowhere,
+            !args.explain || !args.outputs.is_empty() || *place != RunPlace::Nowhere,
             "--explain: there are no results to explain\n  hint: write them with -o FILE, or keep the run with --run FOLDER"
         );
         let plan = self.plan()?;
@@ -225,7 +295,10 @@ impl Work<'_> {
         }
         let (pages, outputs) = PageFiles::begin(&args.outputs)?;
         let mut files = ResultFiles::create(&outputs, &args.aggregates, &args.statistics)?;
-        let log = self.open_log(&evaluation, &place, judges)?;
+        let log = match begun {
+            Some(log) => Some(log),
+            None => self.open_log(&evaluation, place, judges)?,
+        };
         if let Some(log) = &log {
             files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
         }
@@ -296,7 +369,8 @@ impl Work<'_> {
     }
 
     fn report_options(&self, plan: &Plan) -> anyhow::Result<ReportOptions> {
-        let name = self.run.name.clone().unwrap_or_else(|| self.responses.name().to_owned());
+        let asked = self.subject.map(|subject| subject.name);
+        let name = self.run.name.as_deref().or(asked).unwrap_or(self.responses.name()).to_owned();
         let threshold = self.report.junit.threshold(|metric| plan.has_metric(metric))?;
         Ok(ReportOptions { name, threshold })
     }
@@ -310,7 +384,10 @@ impl Work<'_> {
         let judge = judges.map(|judges| judges.models.chat_name().to_owned());
         [
             ("reference", self.reference.name().to_owned()),
-            ("responses", self.responses.name().to_owned()),
+            match self.subject {
+                Some(subject) => ("agent", subject.name.to_owned()),
+                None => ("responses", self.responses.name().to_owned()),
+            },
             ("rules", profile.to_owned()),
             ("judged by", judge.unwrap_or_else(|| "rules alone, no model".to_owned())),
         ]
@@ -343,12 +420,12 @@ impl Work<'_> {
         };
         let tally = evaluation.count_calls(judges)?;
         if self.report.json {
-            let json = serde_json::to_string_pretty(&ask::json_calls(&tally));
+            let json = serde_json::to_string_pretty(&model_args::json_calls(&tally));
             output::print_data(&format!("{}\n", json.unwrap_or_default()))?;
             return Ok(Exit::Done);
         }
         let total = tally.total();
-        output::print_data(&calls_table(&ask::rows(&tally), output::palette()))?;
+        output::print_data(&calls_table(&model_args::rows(&tally), output::palette()))?;
         let cost = if total.priced {
             format!("about {:.4} USD", total.usd)
         } else {
@@ -375,6 +452,7 @@ impl Work<'_> {
             command: self.line,
             settings: self.settings,
             judges,
+            subject: self.subject,
         };
         let quiet = self.report.quiet;
         let tell = |notice: &Notice| {
@@ -393,7 +471,7 @@ impl Work<'_> {
     fn report_failures(&self, judgements: &Judgements, judges: Option<&Judges>) -> Option<Exit> {
         let cache = cache_of(judges);
         if let Some(stop) = &judgements.stopped {
-            ask::print_stop(stop, cache);
+            model_args::print_stop(stop, cache);
             return Some(Exit::OutsideFailed);
         }
         let failures = judgements.failures()?;
@@ -409,9 +487,10 @@ impl Work<'_> {
         if failures.is_replay {
             return "judge again with a key, and export the replies anew".to_owned();
         }
-        let more_time = if failures.is_late { ask::MORE_TIME } else { "" };
+        let more_time = if failures.is_late { model_args::MORE_TIME } else { "" };
         let then = if failures.is_late { ", then " } else { "" };
-        let is_kept = self.run.place(self.settings).is_ok_and(|place| place != RunPlace::Nowhere);
+        let place = self.run.place(self.settings);
+        let is_kept = self.subject.is_some() || place.is_ok_and(|own| own != RunPlace::Nowhere);
         let retry = if is_kept { " with --retry-errors" } else { "" };
         let kept = if cache.is_some() { "; replies that came are kept" } else { "" };
         format!("{more_time}{then}run the same command again{retry}{kept}")

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::super::gate::in_words;
-use super::super::{ask, count, profile_name, title};
+use super::super::{count, model_args, profile_name, title};
 use super::ReportArgs;
 use crate::exit::Outside;
 use crate::output;
@@ -41,7 +41,7 @@ impl Summary<'_> {
         let below = self.below_best();
         let worst = below.iter().take(self.args.worst).map(|own| self.worst(own)).collect();
         let n_more = below.len().saturating_sub(self.args.worst);
-        let calls = ask::rows(&self.outcome.judgements.tally);
+        let calls = model_args::rows(&self.outcome.judgements.tally);
         let Totals { aggregates, statistics, .. } = &self.outcome.product;
         Highlights { title: self.title(), aggregates, statistics, worst, n_more, calls }
     }
@@ -120,7 +120,7 @@ impl Summary<'_> {
             gates_not_met: self.gates_not_met(),
             calibrated: self.outcome.product.statistics.calibrated.clone(),
             worst: highlights.worst.iter().map(JsonWorst::of).collect(),
-            calls: ask::json_calls(&self.outcome.judgements.tally),
+            calls: model_args::json_calls(&self.outcome.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
         }
     }
@@ -158,7 +158,7 @@ struct JsonSummary {
     calibrated: ByMetric<CalibratedMetric>,
     worst: Vec<JsonWorst>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    calls: Vec<ask::JsonCalls>,
+    calls: Vec<model_args::JsonCalls>,
     aggregates: Box<RawValue>,
 }
 

@@ -84,7 +84,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
         "n_solved": n_solved, "n_unjudged": n_unjudged, "n_unusable": n_unusable,
         "n_agent_errors": items.iter().filter(|item| item.has_failed).count(),
         "n_errors": n_unjudged + n_unusable, "cost_usd": cost.usd(),
-        "calls": super::ask::json_calls(&models.tally()), "queries": verdicts,
+        "calls": super::model_args::json_calls(&models.tally()), "queries": verdicts,
     });
     common.print(&text, &json)?;
     common.print_calls(&models);

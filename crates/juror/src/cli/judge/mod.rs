@@ -17,7 +17,7 @@ use juror_toolbench::IdFilter;
 use juror_toolbench::answer::Answers;
 
 use self::items::Count;
-use super::ask::{self, AskArgs};
+use super::model_args::{self, ModelArgs};
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -83,7 +83,7 @@ struct CommonArgs {
     quiet: bool,
 
     #[command(flatten)]
-    ask: AskArgs,
+    ask: ModelArgs,
 }
 
 impl CommonArgs {
@@ -125,7 +125,7 @@ impl CommonArgs {
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
         anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
         let environment = Environment::read(output::warn);
-        models_for(settings, &environment, self.ask.options(), ask::warn_unless(self.quiet))
+        models_for(settings, &environment, self.ask.options(), model_args::warn_unless(self.quiet))
             .map_err(|error| anyhow::anyhow!("{error}{hint}"))
     }
 
@@ -162,7 +162,7 @@ impl CommonArgs {
 
     /// Prints the calls that were or would be made.
     fn print_calls(&self, models: &Models) {
-        let rows = ask::rows(&models.tally());
+        let rows = model_args::rows(&models.tally());
         if (!self.quiet || self.ask.dry_run) && !self.json && !rows.is_empty() {
             output::print_note(calls_table(&rows, juror_report::Palette::Plain).trim_end());
         }
@@ -172,7 +172,7 @@ impl CommonArgs {
     fn end_early(&self, models: &Models, cache: Option<&str>, n: usize) -> Option<Exit> {
         if let Some(stop) = models.stopped() {
             self.print_calls(models);
-            ask::print_stop(&stop, cache);
+            model_args::print_stop(&stop, cache);
             output::print_note("no file was written");
             return Some(Exit::OutsideFailed);
         }

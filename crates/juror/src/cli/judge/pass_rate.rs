@@ -12,9 +12,9 @@ use juror_toolbench::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
-use super::ask::parse_count;
 use super::items::{Item, items, n_queries, over_judged, print_answers};
-use super::{CommonArgs, NOT_KNOWN, ask, begin, percent, queries, read, stem, unjudged};
+use super::model_args::parse_count;
+use super::{CommonArgs, NOT_KNOWN, begin, model_args, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
 use crate::output;
 
@@ -300,7 +300,7 @@ impl Report<'_> {
         }
         let is_late = |at: &usize| self.judged[*at].outside.as_ref().is_some_and(|own| own.is_late);
         if failed.iter().any(is_late) {
-            lines.push(format!("  hint: {}", ask::MORE_TIME));
+            lines.push(format!("  hint: {}", model_args::MORE_TIME));
         }
         lines.join("\n")
     }
@@ -338,7 +338,7 @@ impl Report<'_> {
             "n_agent_errors": self.n_agent_errors(),
             "n_errors": self.failed().len(),
             "cost_usd": cost.usd(),
-            "calls": models.map(|models| ask::json_calls(&models.tally())).unwrap_or_default(),
+            "calls": models.map(|models| model_args::json_calls(&models.tally())).unwrap_or_default(),
             "queries": self.items.iter().zip(&self.judged).map(query).collect::<Vec<_>>(),
         })
     }

@@ -15,8 +15,8 @@ use juror_toolbench::judged::{
 use serde_json::{Value, json};
 
 use super::super::check_outputs;
-use super::ask::parse_count;
 use super::items::{Item, items, n_queries, over_judged};
+use super::model_args::parse_count;
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
 use crate::output;
@@ -159,7 +159,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
         "n_queries": n_queries(&items), "n_answers": items.len(), "n_unjudged": n_unjudged,
         "n_wins": rate.n_wins, "n_ties": rate.n_ties, "n_losses": rate.n_losses,
         "n_errors": n_errors, "cost_usd": cost.usd(),
-        "calls": super::ask::json_calls(&models.tally()),
+        "calls": super::model_args::json_calls(&models.tally()),
         "queries": items.iter().zip(&judged).map(|(item, one)| {
             let mut fields = item.named();
             let better = one.is_judged().then(|| word(points(one).vote()));

@@ -10,8 +10,8 @@ use juror_report::{plan_rows, plan_table};
 use juror_score::Unit;
 
 use self::places::Places;
-use super::ask::parse_count;
 use super::label::parse_share;
+use super::model_args::parse_count;
 use super::{RuleArgs, boolish};
 use crate::exit::Exit;
 use crate::output;

@@ -17,7 +17,7 @@ use crate::output;
 /// How models are asked.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Models")]
-pub(super) struct AskArgs {
+pub(super) struct ModelArgs {
     /// Ask no model, whatever settings and environment say.
     #[arg(long, env = "JUROR_NO_MODEL", value_parser = boolish())]
     pub(super) no_model: bool,
@@ -89,7 +89,7 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     parse_seconds(text).map(Duration::from_secs_f64)
 }
 
-impl AskArgs {
+impl ModelArgs {
     pub(super) fn options(&self) -> AskOptions {
         let mode = |mode| match mode {
             CacheModeArg::ReadWrite => CacheMode::ReadWrite,

@@ -1,4 +1,4 @@
-//! The file of entries in a run's folder.
+//! A file that grows by a line for every finished item.
 
 use juror_files::read_plain;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,29 +18,43 @@ use crate::manifest::RunKind;
 const TRIES: usize = 5;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
-/// The file of entries, locked by this process.
+/// A file with a line of JSON for every finished item, locked by this process. A line is written in a
+/// single write as soon as its item is finished, so that whoever kills the process loses none.
 #[derive(Debug)]
-pub(super) struct LogFile {
+pub struct Journal {
     path: PathBuf,
     file: Mutex<File>,
+    /// The beginning of every line, by which a line that was cut off is recognized.
+    line_start: &'static str,
 }
 
-impl LogFile {
-    /// Opens and locks the file in a folder; creates both if needed.
-    pub(super) fn lock(folder: &Path, kind: RunKind) -> Result<LogFile, RunLogError> {
-        std::fs::create_dir_all(folder).map_err(failed(folder))?;
-        let path = kind.log_file().path_in(folder);
-        let open = OpenOptions::new().read(true).append(true).create(true).open(&path);
-        let file = open.map_err(failed(&path))?;
+impl Journal {
+    /// Opens and locks a file whose lines all begin in the same way; creates it, and its folder, if
+    /// needed.
+    pub fn lock(path: &Path, line_start: &'static str) -> Result<Journal, RunLogError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(failed(folder))?;
+        }
+        let open = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = open.map_err(failed(path))?;
         match lock_soon(&file) {
-            Ok(()) => Ok(LogFile { path, file: Mutex::new(file) }),
-            Err(TryLockError::WouldBlock) => Err(RunLogError::Busy { folder: folder.to_owned() }),
-            Err(TryLockError::Error(error)) => Err(failed(&path)(error)),
+            Ok(()) => Ok(Journal { path: path.to_owned(), file: Mutex::new(file), line_start }),
+            Err(TryLockError::WouldBlock) => Err(RunLogError::Busy { folder: path.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(failed(path)(error)),
         }
     }
 
+    /// Opens and locks the journal in the folder of a run.
+    pub(super) fn of_run(folder: &Path, kind: RunKind) -> Result<Journal, RunLogError> {
+        let journal = Journal::lock(&kind.log_file().path_in(folder), kind.line_start());
+        journal.map_err(|error| match error {
+            RunLogError::Busy { .. } => RunLogError::Busy { folder: folder.to_owned() },
+            other => other,
+        })
+    }
+
     /// Fails if the file has lines: without a manifest, they belong to no known run.
-    pub(super) fn refuse_lines(&mut self) -> Result<(), RunLogError> {
+    pub fn refuse_lines(&mut self) -> Result<(), RunLogError> {
         let length = self.own().metadata().map(|metadata| metadata.len());
         if length.map_err(failed(&self.path))? == 0 {
             return Ok(());
@@ -49,20 +63,17 @@ impl LogFile {
     }
 
     /// Removes all lines.
-    pub(super) fn clear(&mut self) -> Result<(), RunLogError> {
+    pub fn clear(&mut self) -> Result<(), RunLogError> {
         self.own().set_len(0).map_err(failed(&self.path))
     }
 
     /// Reads the lines so far, and truncates a torn line at the end. Changes nothing if Juror
     /// cannot have written all of the file.
-    pub(super) fn resume<L: DeserializeOwned>(
-        &mut self,
-        kind: RunKind,
-    ) -> Result<Vec<L>, RunLogError> {
+    pub fn resume<L: DeserializeOwned>(&mut self) -> Result<Vec<L>, RunLogError> {
         let bytes = read_all(self.own()).map_err(failed(&self.path))?;
         let (whole, torn) = torn::split(&bytes);
         let lines = parse_lines(&self.path, whole)?;
-        if !torn::is_rest_of(torn, kind.line_start().as_bytes()) {
+        if !torn::is_rest_of(torn, self.line_start.as_bytes()) {
             let line = whole.split(|byte| *byte == b'\n').count();
             let why = "it is cut off, and not the beginning of one".to_owned();
             let path = self.path.clone();
@@ -72,8 +83,8 @@ impl LogFile {
         Ok(lines)
     }
 
-    /// Appends a line in a single write.
-    pub(super) fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
+    /// Appends a line. Once this returns, a crash of the process does not lose it.
+    pub fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
         let failed = failed(&self.path);
         let mut bytes = match serde_json::to_vec(line) {
             Ok(bytes) => bytes,

@@ -1,0 +1,171 @@
+//! What an import makes of a trace: conversations, with steps in Juror's form.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::call::{CallStatus, Kind};
+use crate::oddity::Oddities;
+
+/// Tokens that a system used, and what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Usage {
+    /// Tokens of prompts.
+    pub input_tokens: Option<u64>,
+    /// Tokens of completions.
+    pub output_tokens: Option<u64>,
+    /// All tokens.
+    pub total_tokens: Option<u64>,
+    /// In dollars, if the trace says so.
+    pub cost: Option<f64>,
+}
+
+impl Usage {
+    /// Adds the tokens of another call.
+    pub fn add(&mut self, other: Usage) {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        self.input_tokens = sum(self.input_tokens, other.input_tokens);
+        self.output_tokens = sum(self.output_tokens, other.output_tokens);
+        self.total_tokens = sum(self.total(), other.total());
+        self.cost = match (self.cost, other.cost) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// All tokens: as recorded, or the sum of both.
+    pub fn total(&self) -> Option<u64> {
+        self.total_tokens.or_else(|| Some(self.input_tokens?.saturating_add(self.output_tokens?)))
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Usage::default()
+    }
+}
+
+/// Whether a step succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It did.
+    Success,
+    /// It failed, or has no result.
+    Error,
+}
+
+/// A step in the form of Juror's responses.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The kind of step: the tool, or its name by the map.
+    pub name: String,
+    /// The arguments.
+    pub args: Map<String, Value>,
+    /// The text of arguments that are not JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args_raw: Option<String>,
+    /// The id of the call.
+    pub id: String,
+    /// Whether it succeeded.
+    pub status: Status,
+    /// What it returned, as a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// What it returned as it was recorded, if the text does not say all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_raw: Option<Value>,
+    /// Whether the record holds only a part of the output.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub output_truncated: bool,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What it is.
+    pub kind: Kind,
+    /// How far it came.
+    pub call_status: CallStatus,
+    /// The server that has the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The agent that called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The id of the step within which this one was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
+    /// When the call was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// When it was over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// Where it stands in the input: a JSON pointer, after the line where there are lines.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// One question put to a system, and what it did.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    /// The question's id, if the trace says it.
+    pub question_id: Option<String>,
+    /// Ids that may be the question's: of the conversation, session, trace.
+    pub other_ids: Vec<String>,
+    /// What the user said, in the order in which it was found; the question is usually the first.
+    pub questions: Vec<String>,
+    /// The last text of the system without calls.
+    pub answer: Option<String>,
+    /// Its steps, in the order of the calls.
+    pub steps: Vec<Step>,
+    /// Tokens, summed over all calls of models.
+    pub usage: Usage,
+    /// Why it failed, if it did not answer.
+    pub error: Option<String>,
+    /// How long it took.
+    pub elapsed_sec: Option<f64>,
+    /// The id of the trace, where there is one.
+    pub trace_id: Option<String>,
+    /// What is odd about it.
+    pub oddities: Oddities,
+    /// What did not become a step, and why: how many of each.
+    pub left_out: BTreeMap<String, usize>,
+    /// Where it stands in the input.
+    pub source: String,
+}
+
+impl Conversation {
+    /// Whether there is anything to judge.
+    pub fn is_empty(&self) -> bool {
+        self.answer.is_none() && self.steps.is_empty() && self.error.is_none()
+    }
+
+    /// Returns the response to a question, in Juror's form.
+    pub fn response(&self, question_id: &str, trial: Option<usize>) -> Value {
+        let mut response = Map::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                response.insert(key.to_owned(), value);
+            }
+        };
+        put("question_id", Some(question_id.into()));
+        put("trial", trial.map(Into::into));
+        put("question_text", self.questions.first().cloned().map(Value::String));
+        put("trace_id", self.trace_id.clone().map(Value::String));
+        put("actual_answer", self.answer.clone().map(Value::String));
+        put("actual_steps", serde_json::to_value(&self.steps).ok());
+        put("input_tokens", self.usage.input_tokens.map(Into::into));
+        put("output_tokens", self.usage.output_tokens.map(Into::into));
+        put("total_tokens", self.usage.total().map(Into::into));
+        put("cost", self.usage.cost.map(Into::into));
+        put("elapsed_sec", self.elapsed_sec.map(Into::into));
+        if let Some(error) = &self.error {
+            put("status", Some("error".into()));
+            put("error", Some(error.as_str().into()));
+        }
+        Value::Object(response)
+    }
+}

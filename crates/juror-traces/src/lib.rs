@@ -1,0 +1,49 @@
+//! Traces of other systems as Juror's steps: bytes in, conversations out.
+//!
+//! Systems record what they did in many dialects: messages of chats, items of responses, spans,
+//! logs of protocols. A dialect's reader finds calls, results, texts and tokens; all dialects share
+//! the rules by which these become steps. A call and its result are two records joined by id.
+//! Arguments that cannot be read, and calls without results, are errors and never lost. What is
+//! repeated counts once. Whatever is odd is counted ([`Oddities`]).
+//!
+//! For conversations that are in memory already, such as those of a live agent, [`openai`] reads
+//! chat messages and items of responses:
+//!
+//! ```
+//! use juror_traces::{Rules, openai};
+//! use serde_json::json;
+//!
+//! let items = [
+//!     json!({"type": "function_call", "call_id": "call_7", "name": "get_weather",
+//!         "arguments": "{\"city\": \"Oslo\"}"}),
+//!     json!({"type": "function_call_output", "call_id": "call_7", "output": "{\"temp_c\": 4}"}),
+//!     json!({"type": "message", "role": "assistant",
+//!         "content": [{"type": "output_text", "text": "4 degrees."}]}),
+//! ];
+//! let conversation = openai::read_items(&items, &Rules::default());
+//! let response = conversation.response("weather-oslo", None);
+//! assert_eq!(response["actual_answer"], "4 degrees.");
+//! assert_eq!(response["actual_steps"][0]["name"], "get_weather");
+//! assert_eq!(response["actual_steps"][0]["status"], "success");
+//! ```
+//!
+//! You will not find file access, printing or scoring here.
+
+mod args;
+mod call;
+mod conversation;
+mod dialect;
+mod look;
+mod oddity;
+pub mod openai;
+mod outcome;
+mod rules;
+mod settle;
+mod time;
+mod transcript;
+
+pub use args::Args;
+pub use call::{CallStatus, Kind};
+pub use conversation::{Conversation, Status, Step, Usage};
+pub use oddity::{Found, Oddities, Oddity};
+pub use rules::Rules;

@@ -1,0 +1,141 @@
+//! `juror eval --agent`: asks a live agent every question, then judges its answers.
+//!
+//! One run holds both: `attempts.jsonl` gets a response the moment it exists, `records.jsonl` each
+//! judgement. The agent stands for the responses in what identifies the run.
+
+use std::path::Path;
+
+use juror_ask::{Asked, QuestionSelection, ResponseLog, select_questions};
+use juror_document::{Document, Format};
+use juror_files::load;
+use juror_run::{Settings, SubjectIdentity};
+use juror_runs::{RunFile, RunLogError, RunPlace, read_manifest};
+use juror_score::read::read_reference;
+use serde_json::Value;
+
+use super::super::live_args::{LiveWork, ask_all, error_of, is_done, tell_errors};
+use super::{EvalArgs, Work};
+use crate::exit::{Exit, Outside};
+
+/// How many questions are asked at a time, unless the user says.
+const JOBS: usize = 4;
+
+/// Asks an agent, and judges its answers.
+pub(super) fn run(
+    args: &EvalArgs,
+    agent: &str,
+    settings: &Settings,
+    line: &[String],
+) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        !args.ask.dry_run,
+        "--dry-run: what an agent answers is not known before it is asked\n  hint: record its answers with juror ask, and count the calls that judge them"
+    );
+    let reference = load(&args.reference)?;
+    let dataset = read_reference(&reference)?;
+    let questions = select_questions(&dataset.questions, &QuestionSelection::default());
+    let work = LiveWork {
+        agent,
+        name: args.run.name.as_ref(),
+        args: &args.live,
+        settings,
+        models: args.ask.options(),
+        jobs: args.report.jobs.map_or(JOBS, std::num::NonZero::get),
+        quiet: args.report.quiet,
+        line,
+    };
+    let questions = questions.map_err(|why| anyhow::anyhow!("{why}"))?;
+    let (questioning, name) = work.prepare(questions)?;
+    let identity = without_questions(questioning.identity());
+    let subject = SubjectIdentity { name: &name, identity: &identity };
+    let place = args.run.place_of_agent(settings);
+    let is_new = refuse_attempts(&place)?;
+
+    let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
+    let begun = args.work(&reference, &nothing, settings, line);
+    let (log, folder) = Work { subject: Some(subject), ..begun }.begin(&place)?;
+    let resume = args.run.resume(args.ask.retry_errors);
+    let attempts = RunFile::Attempts.path_in(&folder);
+    let mut responses = ResponseLog::open(&attempts, false, resume.fresh)?;
+    if resume.retry_errors {
+        responses.forget_errors();
+    }
+    let asked_for = questioning.questions().to_vec();
+    let asked = match ask_all(questioning, &responses, args.report.quiet) {
+        Ok(asked) => asked,
+        Err(error) => {
+            drop((responses, log));
+            discard_if_empty(&folder, is_new);
+            return Err(error);
+        }
+    };
+    if !is_done(&asked) {
+        return Ok(Exit::OutsideFailed);
+    }
+    responses.put_in_order(&asked_for).map_err(error_of)?;
+
+    let responses = load(&attempts.display().to_string()).map_err(|error| Outside(error.into()))?;
+    let models = left_to_spend(args, settings, &asked)?;
+    let judged = args.work(&reference, &responses, settings, line);
+    let judged = Work { subject: Some(subject), ask: &models, ..judged };
+    let exit = judged.run_in(&place, Some(log))?;
+    Ok(if tell_errors(&asked) { Exit::OutsideFailed } else { exit })
+}
+
+/// Returns what identifies the agent; the questions identify the reference.
+fn without_questions(identity: &Value) -> Value {
+    let mut identity = identity.clone();
+    if let Some(parts) = identity.as_object_mut() {
+        parts.remove("queries");
+    }
+    identity
+}
+
+/// Returns whether a place holds no run yet. Fails if it has a file of attempts all the same: it
+/// belongs to somebody else.
+fn refuse_attempts(place: &RunPlace) -> Result<bool, RunLogError> {
+    let RunPlace::Named(folder) = place else { return Ok(true) };
+    let is_new = read_manifest(folder)?.is_none();
+    let path = RunFile::Attempts.path_in(folder);
+    if is_new && has_lines(&path) {
+        let why = "there is no run.json beside it".to_owned();
+        return Err(RunLogError::Damaged { path, line: 1, column: None, why });
+    }
+    Ok(is_new)
+}
+
+fn has_lines(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.len() > 0)
+}
+
+/// Removes a new run in which nothing happened, so that an agent that could not be started leaves
+/// nothing behind.
+fn discard_if_empty(folder: &Path, is_new: bool) {
+    let journals = [RunFile::Attempts, RunFile::Records].map(|file| file.path_in(folder));
+    if is_new && !journals.iter().any(|path| has_lines(path)) {
+        // What stays does no harm: it is gone on with.
+        let manifest = RunFile::Manifest.path_in(folder);
+        journals.iter().chain([&manifest]).for_each(|path| drop(std::fs::remove_file(path)));
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
+/// Returns the options for judging, with what the built-in agent spent taken off the limit on costs.
+fn left_to_spend(
+    args: &EvalArgs,
+    settings: &Settings,
+    asked: &Asked,
+) -> anyhow::Result<super::ModelArgs> {
+    let mut models = args.ask.clone();
+    let most = models.max_cost.or(settings.llm.as_ref().and_then(|llm| llm.max_cost_usd));
+    // What other agents say they cost is not Juror's money to count.
+    let spent = asked.usd.filter(|_| args.agent.as_deref() == Some("chat"));
+    if let (Some(most), Some(spent)) = (most, spent) {
+        if spent >= most {
+            let why = "the agent has spent what may be spent\n  hint: run the same command with a higher --max-cost to have its answers judged";
+            return Err(Outside(anyhow::anyhow!(why)).into());
+        }
+        models.max_cost = Some(most - spent);
+    }
+    Ok(models)
+}

@@ -1,0 +1,162 @@
+//! Options for asking an agent the questions of a reference, shared by commands that do.
+
+#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use juror_ask::{AnswerLine, Asked, Questioning, QuestioningOptions, ResponseLog};
+use juror_run::bench::{AgentChoice, Pool, Selected};
+use juror_run::{AskOptions, Environment, Interrupt, Listener, Settings};
+
+use super::agent_args::AgentArgs;
+use super::count;
+use crate::exit::{Exit, Outside};
+use crate::{output, progress};
+
+/// How an agent is asked the questions of a reference.
+#[derive(Args)]
+pub(super) struct LiveArgs {
+    #[command(flatten)]
+    pub(super) how: AgentArgs,
+
+    #[command(flatten)]
+    tools: LiveToolArgs,
+}
+
+/// Which tools an agent may call. References often have none.
+#[derive(Args)]
+#[command(next_help_heading = "Tools of the agent")]
+struct LiveToolArgs {
+    /// Folder of tool files: the agent may call them, and its calls are its steps. Settings say where
+    /// replies come from; see docs/virtual-tools.md.
+    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOLS")]
+    tools: Option<String>,
+
+    /// Known replies of tools: a cache folder of the public servers, or a store. May be repeated.
+    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_CACHE")]
+    tool_cache: Vec<String>,
+
+    /// How much of the tools the agent sees: everything through a search, or the best N for the
+    /// question [default: search].
+    #[arg(long, value_name = "search|top:N", env = "JUROR_POOL")]
+    pool: Option<Pool>,
+
+    /// Address of a running `juror serve`, in place of tools inside this process.
+    #[arg(long, value_name = "URL", env = "JUROR_SERVER")]
+    server: Option<String>,
+
+    /// Token that the running server asks for: env:NAME for what a variable holds. Agents are told
+    /// it, as a header to send with their calls.
+    #[arg(long, value_name = "TOKEN", env = "JUROR_SERVER_TOKEN", hide_env_values = true)]
+    server_token: Option<String>,
+}
+
+impl LiveToolArgs {
+    /// Adds the tools to the settings; returns how much of them the agent sees.
+    fn add_to(&self, settings: &mut Settings) -> anyhow::Result<Pool> {
+        settings.tools.name_folder(self.tools.as_ref());
+        if !self.tool_cache.is_empty() {
+            settings.tools.cache.clone_from(&self.tool_cache);
+        }
+        let has_tools = settings.tools.folder.is_some() || self.server.is_some();
+        match self.pool {
+            Some(Pool::Own) => anyhow::bail!(
+                "--pool own: the questions of a reference come with no tools\n  hint: use search or top:20"
+            ),
+            Some(pool) if has_tools => Ok(pool),
+            None if has_tools => Ok(Pool::Search),
+            Some(_) | None => Ok(Pool::Nothing),
+        }
+    }
+}
+
+/// What is asked of whom.
+pub(super) struct LiveWork<'w> {
+    pub(super) agent: &'w str,
+    pub(super) name: Option<&'w String>,
+    pub(super) args: &'w LiveArgs,
+    pub(super) settings: &'w Settings,
+    pub(super) models: AskOptions,
+    pub(super) jobs: usize,
+    pub(super) quiet: bool,
+    pub(super) line: &'w [String],
+}
+
+impl LiveWork<'_> {
+    /// Resolves everything, without starting the agent. Also returns the agent's name.
+    pub(super) fn prepare(self, questions: Vec<Selected>) -> anyhow::Result<(Questioning, String)> {
+        let environment = Environment::read(output::warn);
+        let how = &self.args.how;
+        let agent = how.options(self.agent, self.name, &environment, self.line)?;
+        anyhow::ensure!(
+            !matches!(agent.choice, AgentChoice::Recorded { .. }),
+            "--agent {}: recorded answers are not asked for\n  hint: give a file of responses: juror eval REFERENCE RESPONSES",
+            self.agent
+        );
+        let name = agent.name.as_ref().unwrap_or(&agent.default_name).clone();
+        let mut settings = self.settings.clone();
+        let pool = self.args.tools.add_to(&mut settings)?;
+        let is_chat = matches!(agent.choice, AgentChoice::Chat(_));
+        let options = QuestioningOptions {
+            settings,
+            agent,
+            pool,
+            sees_calls: is_chat || pool != Pool::Nothing,
+            models: self.models,
+            server: self.args.tools.server.clone(),
+            server_token: self.args.tools.server_token.clone(),
+            jobs: self.jobs,
+            trials: how.trials,
+        };
+        let quiet = self.quiet;
+        let listener: Listener = Arc::new(move |event| progress::show(&event, quiet));
+        let questioning = Questioning::new(options, questions, environment, listener);
+        Ok((questioning.map_err(error_of)?, name))
+    }
+}
+
+/// Asks all open questions, and prints a line about each answer.
+pub(super) fn ask_all(
+    questioning: Questioning,
+    log: &ResponseLog,
+    quiet: bool,
+) -> anyhow::Result<Asked> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("cannot start").map_err(Outside)?;
+    let tell = |line: AnswerLine| {
+        if !quiet {
+            output::print_note(&line.to_string());
+        }
+    };
+    runtime.block_on(async {
+        let interrupt = Interrupt::listen(|| std::process::exit(Exit::OutsideFailed as i32));
+        questioning.run(log, &interrupt, tell).await.map_err(error_of)
+    })
+}
+
+/// Says how far asking came, if it did not come to its end; returns whether it did.
+pub(super) fn is_done(asked: &Asked) -> bool {
+    if let Some(why) = &asked.stopped {
+        output::print_note(&format!("stopped: {why}: run the same command again to go on"));
+    }
+    asked.stopped.is_none()
+}
+
+/// Says how many answers are errors, and what to do about them; returns whether there are any.
+pub(super) fn tell_errors(asked: &Asked) -> bool {
+    let n_errors = asked.n_failed + asked.n_known_failed;
+    if n_errors > 0 {
+        let n_all = count(asked.n_all, "answer");
+        output::print_note(&format!(
+            "{n_errors} of {n_all} ended with an error of the agent: --retry-errors asks again"
+        ));
+    }
+    n_errors > 0
+}
+
+/// Returns the error with the exit code of its kind.
+pub(super) fn error_of(error: juror_ask::AskError) -> anyhow::Error {
+    if error.is_outside() { Outside(error.into()).into() } else { error.into() }
+}
