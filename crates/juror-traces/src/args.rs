@@ -6,7 +6,7 @@ use crate::look;
 
 /// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Args {
+pub(crate) struct Args {
     /// The arguments; empty if they could not be read.
     pub value: Map<String, Value>,
     /// The text that could not be read as arguments.
@@ -79,7 +79,7 @@ impl Args {
     }
 
     /// Whether the text of the arguments could not be read.
-    pub fn is_invalid(&self) -> bool {
+    pub(crate) fn is_invalid(&self) -> bool {
         self.raw.is_some()
     }
 

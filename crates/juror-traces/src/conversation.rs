@@ -28,9 +28,9 @@ impl Usage {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
         };
+        self.total_tokens = sum(self.total(), other.total());
         self.input_tokens = sum(self.input_tokens, other.input_tokens);
         self.output_tokens = sum(self.output_tokens, other.output_tokens);
-        self.total_tokens = sum(self.total(), other.total());
         self.cost = match (self.cost, other.cost) {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),

@@ -6,7 +6,7 @@ use crate::look;
 
 /// What came of a call, as a record says it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// What the tool returned, as it was recorded.
     pub content: Option<Value>,
     /// The tool's whole result where the content is only a part of it.
@@ -224,17 +224,7 @@ const BLOCKS: [&str; 22] = [
 pub(crate) fn is_blocks(blocks: &[Value]) -> bool {
     let is_block = |block: &Value| {
         let kind = look::text(block, "type").or_else(|| look::text(block, "block_type"));
-        let is_known = kind.is_some_and(|kind| BLOCKS.contains(&kind));
-        // Blocks of Bedrock have no type: their only key says what they are.
-        let of_bedrock = |object: &Map<String, Value>| {
-            let only = object.keys().next().map(String::as_str);
-            object.len() == 1
-                && (only == Some("text") && object["text"].is_string()
-                    || only == Some("json")
-                    || matches!(only, Some("image" | "document" | "video"))
-                        && object.values().all(Value::is_object))
-        };
-        is_known || block.as_object().is_some_and(of_bedrock)
+        kind.is_some_and(|kind| BLOCKS.contains(&kind))
     };
     !blocks.is_empty() && blocks.iter().all(is_block)
 }
@@ -258,14 +248,7 @@ pub(crate) fn block_text(block: &Value) -> Option<String> {
         _ => match text() {
             Some(Value::String(text)) => Some(text.clone()),
             Some(Value::Array(inner)) => Some(join_blocks(inner)),
-            _ => Some(match (look::get(block, "json"), kind) {
-                (Some(json), _) => json.to_string(),
-                (None, Some(kind)) => format!("[{kind}]"),
-                (None, None) => {
-                    let key = block.as_object().and_then(|object| object.keys().next());
-                    format!("[{}]", key.map_or("block", String::as_str))
-                }
-            }),
+            _ => Some(format!("[{}]", kind.unwrap_or("block"))),
         },
     }
 }
@@ -320,7 +303,7 @@ mod tests {
         let blocks = json!([{"type": "text", "text": "a"}, {"type": "image", "source": {}},
             {"type": "resource", "resource": {"uri": "file:///x"}}, {"type": "text", "text": "b"}]);
         check(blocks, "a\n[image]\n[resource file:///x]\nb", true);
-        check(json!([{"text": "a"}, {"json": {"b": 1}}]), "a\n{\"b\":1}", true);
+        check(json!([{"text": "a"}]), "[{\"text\":\"a\"}]", false);
         check(json!("{'b': [1, None]}"), "{\"b\":[1,null]}", true);
         check(json!("[not a list"), "[not a list", false);
     }

@@ -15,6 +15,12 @@ pub(crate) fn read(transcript: &mut Transcript, messages: &[Value], pointer: &st
     }
 }
 
+/// Reads one message, or a whole reply with its choices. The last part of the pointer is its index.
+pub(crate) fn read_message_at(transcript: &mut Transcript, message: &Value, pointer: &str) {
+    let index = pointer.rsplit('/').next().and_then(|index| index.parse().ok()).unwrap_or(0);
+    read_message(transcript, message, index, pointer);
+}
+
 fn read_message(transcript: &mut Transcript, message: &Value, index: usize, pointer: &str) {
     let content = look::get(message, "content");
     match look::text(message, "role") {

@@ -1,0 +1,265 @@
+//! OTLP as JSON (§5): spans and log records in envelopes, read front to back without building
+//! values of what is not needed.
+
+use std::borrow::Cow;
+
+use juror_json::cursor::{Cursor, Lost, Taken};
+use serde_json::Value;
+
+use super::attributes::{Attributes, any_value, unquoted};
+use super::facts::{Role, SpanFacts};
+use super::messages::Exchange;
+use super::read::read_span;
+use super::span::{Event, Span};
+use crate::question_key::id_in_attributes;
+use crate::rules::Rules;
+use crate::time::nanoseconds;
+
+/// Reads an envelope: `resourceSpans` or `resourceLogs`. Calls `keep` with each span. Fails where
+/// the text ends or is broken; what came before has been kept then.
+pub(crate) fn read_envelope(
+    text: &str,
+    place: &str,
+    rules: &Rules,
+    keep: &mut dyn FnMut(SpanFacts),
+) -> Taken<()> {
+    let mut reader = EnvelopeReader { rules, keep, place };
+    let mut cursor = Cursor::new(text);
+    reader.envelope(&mut cursor)?;
+    cursor.end()
+}
+
+struct EnvelopeReader<'r> {
+    rules: &'r Rules,
+    keep: &'r mut dyn FnMut(SpanFacts),
+    place: &'r str,
+}
+
+impl EnvelopeReader<'_> {
+    fn envelope(&mut self, cursor: &mut Cursor<'_>) -> Taken<()> {
+        if cursor.opens(b'[') {
+            while cursor.next_item()? {
+                self.envelope(cursor)?;
+            }
+            return Ok(());
+        }
+        cursor.enter(b'{')?;
+        while let Some(key) = cursor.next_key()? {
+            match key.as_ref() {
+                "resourceSpans" | "resource_spans" => self.resources(cursor, "/resourceSpans")?,
+                "resourceLogs" | "resource_logs" => self.resources(cursor, "/resourceLogs")?,
+                // Some exporters wrap the envelope once more.
+                "data" | "traces" | "batches" if cursor.begins(b'[') || cursor.begins(b'{') => {
+                    self.envelope(cursor)?
+                }
+                "scopeSpans" | "instrumentationLibrarySpans" | "scopeLogs" => {
+                    self.scopes(cursor, "")?
+                }
+                _ => drop(cursor.pass()?),
+            }
+        }
+        Ok(())
+    }
+
+    fn resources(&mut self, cursor: &mut Cursor<'_>, pointer: &str) -> Taken<()> {
+        cursor.enter(b'[')?;
+        let mut at = 0;
+        while cursor.next_item()? {
+            cursor.enter(b'{')?;
+            let pointer = format!("{pointer}/{at}");
+            at += 1;
+            while let Some(key) = cursor.next_key()? {
+                match key.as_ref() {
+                    "scopeSpans"
+                    | "scope_spans"
+                    | "instrumentationLibrarySpans"
+                    | "scopeLogs"
+                    | "scope_logs" => {
+                        self.scopes(cursor, &format!("{pointer}/{key}"))?;
+                    }
+                    _ => drop(cursor.pass()?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn scopes<'a>(&mut self, cursor: &mut Cursor<'a>, pointer: &str) -> Taken<()> {
+        cursor.enter(b'[')?;
+        let mut at = 0;
+        while cursor.next_item()? {
+            cursor.enter(b'{')?;
+            let pointer = format!("{pointer}/{at}");
+            at += 1;
+            let mut scope: Cow<'a, str> = Cow::Borrowed("");
+            while let Some(key) = cursor.next_key()? {
+                match key.as_ref() {
+                    "scope" | "instrumentationLibrary" => {
+                        let [name] = cursor.fields(["name"])?;
+                        scope = name.and_then(unquoted).unwrap_or_default();
+                    }
+                    "spans" => self.spans(cursor, &scope, &format!("{pointer}/spans"))?,
+                    "logRecords" | "log_records" => {
+                        self.records(cursor, &format!("{pointer}/logRecords"))?
+                    }
+                    _ => drop(cursor.pass()?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn spans<'a>(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        scope: &Cow<'a, str>,
+        pointer: &str,
+    ) -> Taken<()> {
+        cursor.enter(b'[')?;
+        let mut at = 0;
+        while cursor.next_item()? {
+            let place = format!("{}{pointer}/{at}", self.place);
+            at += 1;
+            let span = span(cursor, scope.clone(), place)?;
+            (self.keep)(read_span(&span, self.rules));
+        }
+        Ok(())
+    }
+
+    fn records(&mut self, cursor: &mut Cursor<'_>, pointer: &str) -> Taken<()> {
+        cursor.enter(b'[')?;
+        let mut at = 0;
+        while cursor.next_item()? {
+            let [trace, span, name, time, observed, attributes, body] = cursor.fields([
+                "traceId",
+                "spanId",
+                "eventName",
+                "timeUnixNano",
+                "observedTimeUnixNano",
+                "attributes",
+                "body",
+            ])?;
+            let place = format!("{}{pointer}/{at}", self.place);
+            at += 1;
+            let attributes = attributes.map(Attributes::of_otlp).unwrap_or_default();
+            let name = name.and_then(unquoted).filter(|name| !name.is_empty());
+            let name =
+                name.or_else(|| attributes.text("event.name").map(Cow::Owned)).unwrap_or_default();
+            let time = time
+                .and_then(number)
+                .filter(|time| *time > 0)
+                .or_else(|| observed.and_then(number));
+            let event = Event { name, attributes, body: body.map(any_value) };
+            let text =
+                |json: Option<&str>| json.and_then(unquoted).unwrap_or_default().into_owned();
+            (self.keep)(read_record(
+                &event,
+                text(trace),
+                text(span),
+                time.unwrap_or(0),
+                &place,
+                self.rules,
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns what is worth keeping of a log record. It tells of the span that it belongs to.
+pub(super) fn read_record(
+    event: &Event<'_>,
+    trace: String,
+    span: String,
+    time: u64,
+    place: &str,
+    rules: &Rules,
+) -> SpanFacts {
+    let mut facts = SpanFacts {
+        trace,
+        span,
+        start: time,
+        end: time,
+        role: Role::Other,
+        question_id: id_in_attributes(&event.attributes, rules.question_id.as_deref()),
+        other_ids: event.attributes.text("gen_ai.conversation.id").into_iter().collect(),
+        ..SpanFacts::default()
+    };
+    let mut exchange = Exchange {
+        given: crate::transcript::Transcript::at(place),
+        gave: crate::transcript::Transcript::at(place),
+    };
+    exchange.event(event);
+    let said = exchange.gave.answer.is_some() || !exchange.gave.calls.is_empty();
+    if said {
+        facts.role = Role::Model;
+    }
+    exchange.given.answer = None;
+    facts.take_messages(exchange.given, exchange.gave);
+    facts
+}
+
+fn span<'a>(cursor: &mut Cursor<'a>, scope: Cow<'a, str>, place: String) -> Taken<Span<'a>> {
+    let [trace, id, parent, name, start, end, status, attributes, events] = cursor.fields([
+        "traceId",
+        "spanId",
+        "parentSpanId",
+        "name",
+        "startTimeUnixNano",
+        "endTimeUnixNano",
+        "status",
+        "attributes",
+        "events",
+    ])?;
+    let text = |json: Option<&'a str>| json.and_then(unquoted).unwrap_or_default();
+    let (is_error, message) = status.map(status_of).unwrap_or_default();
+    Ok(Span {
+        trace: text(trace),
+        id: text(id),
+        parent: parent.and_then(unquoted).filter(|parent| !parent.is_empty()),
+        name: text(name),
+        scope,
+        start: start.and_then(number).unwrap_or(0),
+        end: end.and_then(number).unwrap_or(0),
+        is_error,
+        message,
+        attributes: attributes.map(Attributes::of_otlp).unwrap_or_default(),
+        events: events.map(|events| events_of(events).unwrap_or_default()).unwrap_or_default(),
+        place,
+    })
+}
+
+fn events_of(text: &str) -> Taken<Vec<Event<'_>>> {
+    let mut cursor = Cursor::new(text);
+    if !cursor.opens(b'[') {
+        return Ok(Vec::new());
+    }
+    let mut events = Vec::new();
+    while cursor.next_item()? {
+        let [name, attributes] = cursor.fields(["name", "attributes"])?;
+        let name = name.and_then(unquoted).ok_or(Lost)?;
+        events.push(Event {
+            name,
+            attributes: attributes.map(Attributes::of_otlp).unwrap_or_default(),
+            body: None,
+        });
+    }
+    Ok(events)
+}
+
+/// Reads a number, which OTLP writes as a text.
+fn number(json: &str) -> Option<u64> {
+    let digits = json.trim_matches('"');
+    digits.parse().ok().or_else(|| nanoseconds(&Value::String(digits.to_owned())))
+}
+
+fn status_of(json: &str) -> (Option<bool>, Option<String>) {
+    let Some([code, message]) = juror_json::cursor::fields_of(json, ["code", "message"]) else {
+        return (None, None);
+    };
+    let is_error = match code.map(|code| code.trim_matches('"')) {
+        Some("2" | "STATUS_CODE_ERROR") => Some(true),
+        Some("1" | "STATUS_CODE_OK") => Some(false),
+        _ => None,
+    };
+    (is_error, message.and_then(unquoted).map(Cow::into_owned))
+}
