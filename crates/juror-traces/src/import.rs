@@ -15,8 +15,8 @@ use crate::repair::cut_off;
 use crate::report::{FileReport, Report};
 use crate::rules::Rules;
 use crate::spans::{
-    Gatherer, Packed, SpanFacts, Spill, agents_sdk, langchain_events, langfuse, langsmith,
-    otlp_json, otlp_protobuf, phoenix,
+    Gatherer, Histories, Packed, PackedBefore, SpanFacts, Spill, agents_sdk, langchain_events,
+    langfuse, langsmith, otlp_json, otlp_protobuf, phoenix,
 };
 use crate::table;
 use crate::transcript::Transcript;
@@ -174,9 +174,13 @@ impl FileImport<'_> {
             return Ok(None);
         }
         let mut kept = Vec::new();
-        let read = otlp_json::read_envelope(text, place, &self.import.rules, &mut |facts| {
-            kept.push(facts)
-        });
+        let read = otlp_json::read_envelope(
+            text,
+            place,
+            &self.import.rules,
+            &mut Histories::default(),
+            &mut |facts| kept.push(facts),
+        );
         self.recognized(Dialect::Otlp);
         self.keep_all(kept)?;
         Ok(Some(read.is_ok()))
@@ -339,8 +343,13 @@ impl FileImport<'_> {
             Dialect::Phoenix => kept.push(phoenix::read(record, place.to_owned(), rules)),
             Dialect::Otlp => {
                 let text = record.to_string();
-                let _ =
-                    otlp_json::read_envelope(&text, place, rules, &mut |facts| kept.push(facts));
+                let _ = otlp_json::read_envelope(
+                    &text,
+                    place,
+                    rules,
+                    &mut Histories::default(),
+                    &mut |facts| kept.push(facts),
+                );
             }
             _ => {}
         }
@@ -348,12 +357,12 @@ impl FileImport<'_> {
     }
 
     fn keep_all(&mut self, kept: Vec<SpanFacts>) -> Result<(), ImportError> {
-        let mut conventions = BTreeMap::new();
+        let (mut conventions, mut before) = (BTreeMap::new(), PackedBefore::default());
         for facts in kept {
             if !facts.convention.is_empty() {
                 *conventions.entry(facts.convention).or_default() += 1;
             }
-            self.import.gatherer.add(Packed::of(facts))?;
+            self.import.gatherer.add(Packed::of(facts, &mut before))?;
         }
         self.add_conventions(conventions);
         Ok(())
@@ -403,13 +412,7 @@ impl FileImport<'_> {
 /// Returns the dialect by which a record is read among others, and whether it is odd there. Plain
 /// messages of a user look like a chat in several dialects.
 pub(crate) fn together(known: Dialect, own: Dialect) -> (Dialect, bool) {
-    let takes_chats = [
-        Dialect::Responses,
-        Dialect::Anthropic,
-        Dialect::Bedrock,
-        Dialect::Gemini,
-        Dialect::LangChain,
-    ];
+    let takes_chats = [Dialect::Responses, Dialect::Anthropic, Dialect::Bedrock, Dialect::Gemini];
     match (known, own) {
         (known, own) if known == own => (own, false),
         (known, Dialect::OpenAiChat) if takes_chats.contains(&known) => (known, false),
@@ -446,6 +449,38 @@ fn is_lines(head: &[u8]) -> bool {
     let is_open = line.starts_with(['{', '[']);
     let is_whole = || serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
     is_open && (!text.contains('\n') && text.len() >= 1 << 15 || is_whole())
+}
+
+/// Whether a file that begins like this is a trace, and not responses in Juror's own form.
+pub fn is_trace(head: &[u8]) -> bool {
+    if zip::is_zip(head) {
+        return true;
+    }
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if is_envelope(text) || text.starts_with("data:") || table::is_known(text) {
+        return true;
+    }
+    let line = text.lines().next().unwrap_or_default();
+    let value = serde_json::from_str(line).ok().or_else(|| serde_json::from_str(text).ok());
+    let Some(value) = value.or_else(|| cut_off(line)).or_else(|| cut_off(text)) else {
+        return otlp_protobuf::is_request(head) || !delimited(head).is_empty();
+    };
+    !is_responses(&value, 3) && !Containers::default().pieces(&value, "", None).is_empty()
+}
+
+/// Whether a value holds responses in Juror's own form.
+fn is_responses(value: &Value, depth: usize) -> bool {
+    let inside = |value: &Value| depth > 0 && is_responses(value, depth - 1);
+    match value {
+        Value::Object(object) => {
+            object.contains_key("actual_answer")
+                || object.contains_key("actual_steps")
+                || object.values().any(inside)
+        }
+        Value::Array(items) => items.iter().any(inside),
+        _ => false,
+    }
 }
 
 /// Messages with their lengths before them, as collectors write files.

@@ -70,7 +70,7 @@ mod zip;
 pub use call::{CallStatus, Kind};
 pub use conversation::{Conversation, Status, Step, Usage};
 pub use dialect::Dialect;
-pub use import::{Each, ImportError, Importer};
+pub use import::{Each, ImportError, Importer, is_trace};
 pub use oddity::{Found, Oddities, Oddity};
 pub use questions::{Joined, JoinedBy, Joiner, Questions};
 pub use report::{FileReport, Report};

@@ -1,5 +1,6 @@
 //! Files of lines, read in blocks, the lines of a block on all cores.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::thread;
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use crate::import::is_envelope;
 use crate::rules::Rules;
-use crate::spans::{Packed, otlp_json};
+use crate::spans::{Histories, Packed, PackedBefore, otlp_json};
 
 /// How much is read at a time. Lines that are longer are read whole.
 const BLOCK: usize = 8 << 20;
@@ -144,11 +145,23 @@ fn shares<'l, 'b>(lines: &'l [&'b [u8]], n_parts: usize) -> Vec<&'l [&'b [u8]]> 
 }
 
 fn read_some(lines: &[&[u8]], first: usize, rules: &Rules) -> Vec<Line> {
-    lines.iter().enumerate().map(|(at, line)| read_line(line, first + at, rules)).collect()
+    let texts: Vec<Cow<'_, str>> = lines.iter().map(|line| String::from_utf8_lossy(line)).collect();
+    let mut known = Known::default();
+    let mut found = Vec::with_capacity(lines.len());
+    for (at, text) in texts.iter().enumerate() {
+        found.push(read_line(text, first + at, rules, &mut known));
+    }
+    found
 }
 
-fn read_line(line: &[u8], number: usize, rules: &Rules) -> Line {
-    let text = String::from_utf8_lossy(line);
+/// What the lines of a part have said already.
+#[derive(Default)]
+struct Known<'a> {
+    packed: PackedBefore,
+    histories: Histories<'a>,
+}
+
+fn read_line<'a>(text: &'a str, number: usize, rules: &Rules, known: &mut Known<'a>) -> Line {
     let text = text.trim_start_matches('\u{feff}').trim();
     let is_aside = |text: &str| {
         text.is_empty()
@@ -161,11 +174,17 @@ fn read_line(line: &[u8], number: usize, rules: &Rules) -> Line {
     if is_envelope(text) {
         let mut packed = Vec::new();
         let mut conventions = BTreeMap::new();
-        let read = otlp_json::read_envelope(text, &format!("{number}:"), rules, &mut |facts| {
-            *conventions.entry(facts.convention).or_default() +=
-                usize::from(!facts.convention.is_empty());
-            packed.push(Packed::of(facts));
-        });
+        let read = otlp_json::read_envelope(
+            text,
+            &format!("{number}:"),
+            rules,
+            &mut known.histories,
+            &mut |facts| {
+                *conventions.entry(facts.convention).or_default() +=
+                    usize::from(!facts.convention.is_empty());
+                packed.push(Packed::of(facts, &mut known.packed));
+            },
+        );
         conventions.remove("");
         return Line::Spans { packed, conventions, is_whole: read.is_ok() };
     }

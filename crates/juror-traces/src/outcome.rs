@@ -63,6 +63,9 @@ impl Outcome {
         if let Some(message) = content.as_str().and_then(printed_message) {
             return self.take_message(&Value::Object(message));
         }
+        if content.as_str().is_some_and(|text| !may_be_wrapped(text)) {
+            return None;
+        }
         let content = look::parsed(content)?.into_owned();
         let Value::Object(object) = &content else { return None };
         if let Some(message) = tool_message(&content) {
@@ -92,6 +95,15 @@ impl Outcome {
         }
         look::id(message, &["tool_call_id"])
     }
+}
+
+/// Whether a text may be one of the wrappers: most outputs are not, and large.
+fn may_be_wrapped(text: &str) -> bool {
+    let start = text.trim_start();
+    let is_pair = || start.starts_with("{\"output\"") || start.starts_with("{\"kwargs\"");
+    let words = ["\"tool_call_id\"", "\"raw_output\"", "\"tool\"", "\"ToolMessage\""];
+    let has = |word: &&str| memchr::memmem::find(start.as_bytes(), word.as_bytes()).is_some();
+    start.starts_with('{') && (is_pair() || words.iter().any(|word| has(&word)))
 }
 
 /// Returns the fields of a LangChain tool message in any of its shapes.

@@ -65,10 +65,9 @@ impl Report {
         text
     }
 
-    /// Explains the import: dialects, steps, what was left out, what is odd.
+    /// Explains what became of the files: steps, what was left out, what is odd.
     pub fn explain(&self) -> String {
-        let mut text = self.recognized();
-        let _ = writeln!(text, "{} conversations, {} steps", self.n_conversations, self.n_steps());
+        let mut text = String::new();
         for (name, (n, n_errors)) in &self.steps {
             let failed = if *n_errors > 0 { format!(", {n_errors} failed") } else { String::new() };
             let _ = writeln!(text, "  {n} × {name}{failed}");

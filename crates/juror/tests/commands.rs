@@ -577,6 +577,7 @@ fn help_teaches() {
         "validate",
         "bench",
         "convert",
+        "import",
         "judge",
         "judge pass-rate",
         "judge preference",

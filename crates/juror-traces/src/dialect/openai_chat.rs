@@ -95,6 +95,8 @@ fn outcome(message: &Value) -> Outcome {
         outcome.is_error = Some(true);
         outcome.error = look::words(error, "message").or(error.as_str()).map(str::to_owned);
     }
+    let is_cut = |truncated: &Value| truncated.as_bool().unwrap_or(truncated.is_array());
+    outcome.is_truncated = message.get("truncated").is_some_and(is_cut);
     let is_error = message.get("is_error").and_then(Value::as_bool);
     let of_status = look::text(message, "status").map(|status| status == "error");
     outcome.is_error = outcome.is_error.or(is_error).or(of_status);

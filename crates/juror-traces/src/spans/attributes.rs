@@ -49,6 +49,20 @@ impl<'a> Attributes<'a> {
         attributes
     }
 
+    /// Returns the JSON string of an attribute that is a text of OTLP.
+    pub(crate) fn raw_text(&self, key: &str) -> Option<&'a str> {
+        let (_, value) = self.entries.iter().find(|(known, _)| known == key)?;
+        let Any::Otlp(text) = value else { return None };
+        juror_json::cursor::first_field(text, "stringValue")
+    }
+
+    /// Replaces an attribute.
+    pub(crate) fn set(&mut self, key: &str, value: Value) {
+        if let Some((_, known)) = self.entries.iter_mut().find(|(known, _)| known == key) {
+            *known = Any::Json(value);
+        }
+    }
+
     /// Adds an attribute.
     pub(crate) fn push(&mut self, key: String, value: Value) {
         self.entries.push((Cow::Owned(key), Any::Json(value)));

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::call::{Call, CallResult};
 use crate::conversation::Usage;
@@ -79,21 +80,26 @@ impl SpanFacts {
     /// Takes what messages say: those that a model was given, then those that it gave.
     pub(crate) fn take_messages(&mut self, given: Transcript, gave: Transcript) {
         let mut ordinals = Ordinals::default();
-        for (transcript, at) in [(&given, self.start), (&gave, self.end.max(self.start))] {
-            for call in &transcript.calls {
+        let (start, end) = (self.start, self.end.max(self.start));
+        for (calls, at) in [(given.calls, start), (gave.calls, end)] {
+            for call in calls {
                 let n = if call.id.is_none() { ordinals.next(&call.name, &call.args) } else { 0 };
                 let key = hash(&(&call.id, &call.name, call.args.canonical(), n));
                 let at = call.at.or((at > 0).then_some(at));
-                self.calls.push(Keyed { key, value: Call { at, ..call.clone() } });
+                self.calls.push(Keyed { key, value: Call { at, ..call } });
             }
         }
-        let all = given.results.iter().chain(&gave.results);
+        let all = given.results.into_iter().chain(gave.results);
         for (n, recorded) in all.enumerate() {
-            let result = &recorded.result;
+            let result = recorded.result;
             let n = if result.id.is_none() { n } else { 0 };
-            let content = result.outcome.content.as_ref().map(ToString::to_string);
-            let key = hash(&(&result.id, &result.name, content, n));
-            self.results.push(Keyed { key, value: result.clone() });
+            let key = match &result.outcome.content {
+                Some(Value::String(text)) => hash(&(&result.id, &result.name, text, n)),
+                content => {
+                    hash(&(&result.id, &result.name, content.as_ref().map(ToString::to_string), n))
+                }
+            };
+            self.results.push(Keyed { key, value: result });
         }
         for question in given.questions.into_iter().chain(gave.questions) {
             if !self.questions.contains(&question) {

@@ -7,7 +7,7 @@
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::thread;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::assemble::transcripts;
 use super::facts::{Kept, SpanFacts};
@@ -57,11 +57,16 @@ pub(crate) struct Packed {
     /// When it started, if it is a call.
     called: Option<u64>,
     calls: Vec<(u64, u64, Vec<u8>)>,
+    /// Results; one that the same reader packed before is empty.
     results: Vec<(u64, Vec<u8>)>,
 }
 
+/// What was packed already, by one reader: a result that comes again is not written again.
+#[derive(Default)]
+pub(crate) struct PackedBefore(HashSet<(Box<str>, u64)>);
+
 impl Packed {
-    pub(crate) fn of(mut facts: SpanFacts) -> Packed {
+    pub(crate) fn of(mut facts: SpanFacts, before: &mut PackedBefore) -> Packed {
         let trace = std::mem::take(&mut facts.trace).into_boxed_str();
         let calls = std::mem::take(&mut facts.calls);
         let results = std::mem::take(&mut facts.results);
@@ -81,10 +86,14 @@ impl Packed {
             let at = call.value.at.unwrap_or(0);
             (call.key, at, line(&Kept::Call(Box::new(call.value))))
         });
-        let results = results
-            .into_iter()
-            .map(|result| (result.key, line(&Kept::Result(Box::new(result.value)))));
-        Packed { trace, lines, called, calls: calls.collect(), results: results.collect() }
+        let calls = calls.collect();
+        let results = results.into_iter().map(|result| {
+            let is_new = before.0.insert((trace.clone(), result.key));
+            let kept = is_new.then(|| line(&Kept::Result(Box::new(result.value))));
+            (result.key, kept.unwrap_or_default())
+        });
+        let results = results.collect();
+        Packed { trace, lines, called, calls, results }
     }
 }
 

@@ -278,16 +278,18 @@ fn read_part(transcript: &mut Transcript, part: &Value, pointer: &str) {
 
 /// Reads a message of OpenInference.
 fn read_openinference(transcript: &mut Transcript, message: &Value, pointer: &str) {
-    let contents: Vec<&Value> = look::items(message, "contents")
-        .iter()
-        .map(|content| look::get(content, "message_content").unwrap_or(content))
-        .collect();
+    let contents = look::items(message, "contents");
+    let inner =
+        |content: &'_ Value| look::get(content, "message_content").unwrap_or(content).clone();
     let texts = || {
-        contents
+        let texts: Vec<String> = contents
             .iter()
-            .filter_map(|content| look::words(content, "text"))
-            .collect::<Vec<_>>()
-            .join("\n")
+            .filter_map(|content| look::words(&inner(content), "text").map(str::to_owned))
+            .collect();
+        texts.join(
+            "
+",
+        )
     };
     let content = look::get(message, "content")
         .and_then(said)
@@ -303,7 +305,7 @@ fn read_openinference(transcript: &mut Transcript, message: &Value, pointer: &st
         Some("system" | "developer") => {}
         _ => {
             let before = transcript.calls.len();
-            read_openinference_calls(transcript, message, &contents, pointer);
+            read_openinference_calls(transcript, message, contents, pointer);
             if transcript.calls.len() == before {
                 transcript.say(content);
             }
@@ -314,12 +316,22 @@ fn read_openinference(transcript: &mut Transcript, message: &Value, pointer: &st
 fn read_openinference_calls(
     transcript: &mut Transcript,
     message: &Value,
-    contents: &[&Value],
+    contents: &[Value],
     pointer: &str,
 ) {
     let listed: Vec<&Value> = look::items(message, "tool_calls").iter().collect();
-    let uses = |content: &&&Value| look::text(content, "type") == Some("tool_use");
-    let in_order: Vec<&Value> = contents.iter().filter(uses).copied().collect();
+    let uses = |content: &&Value| {
+        let inner = look::get(content, "message_content").unwrap_or(content);
+        look::text(inner, "type") == Some("tool_use")
+    };
+    // The call stands beside the content or in it.
+    let call = |content: &'_ Value| -> Option<Value> {
+        let inner =
+            look::get(content, "message_content").filter(|inner| inner.get("tool_call").is_some());
+        inner.or(Some(content)).cloned()
+    };
+    let in_order: Vec<Value> = contents.iter().filter(uses).filter_map(call).collect();
+    let in_order: Vec<&Value> = in_order.iter().collect();
     let calls = if listed.is_empty() { in_order } else { listed };
     for (at, call) in calls.iter().enumerate() {
         let call = look::get(call, "tool_call").unwrap_or(call);

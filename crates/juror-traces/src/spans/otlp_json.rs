@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::attributes::{Attributes, any_value, unquoted};
 use super::facts::{Role, SpanFacts};
+use super::histories::Histories;
 use super::messages::Exchange;
 use super::read::read_span;
 use super::span::{Event, Span};
@@ -15,28 +16,33 @@ use crate::question_key::id_in_attributes;
 use crate::rules::Rules;
 use crate::time::nanoseconds;
 
+/// The attribute in which each prompt repeats the ones before.
+const PROMPT: &str = "gen_ai.input.messages";
+
 /// Reads an envelope: `resourceSpans` or `resourceLogs`. Calls `keep` with each span. Fails where
 /// the text ends or is broken; what came before has been kept then.
-pub(crate) fn read_envelope(
-    text: &str,
+pub(crate) fn read_envelope<'a>(
+    text: &'a str,
     place: &str,
     rules: &Rules,
+    histories: &mut Histories<'a>,
     keep: &mut dyn FnMut(SpanFacts),
 ) -> Taken<()> {
-    let mut reader = EnvelopeReader { rules, keep, place };
+    let mut reader = EnvelopeReader { rules, keep, place, histories };
     let mut cursor = Cursor::new(text);
     reader.envelope(&mut cursor)?;
     cursor.end()
 }
 
-struct EnvelopeReader<'r> {
+struct EnvelopeReader<'r, 'a> {
     rules: &'r Rules,
     keep: &'r mut dyn FnMut(SpanFacts),
     place: &'r str,
+    histories: &'r mut Histories<'a>,
 }
 
-impl EnvelopeReader<'_> {
-    fn envelope(&mut self, cursor: &mut Cursor<'_>) -> Taken<()> {
+impl<'a> EnvelopeReader<'_, 'a> {
+    fn envelope(&mut self, cursor: &mut Cursor<'a>) -> Taken<()> {
         if cursor.opens(b'[') {
             while cursor.next_item()? {
                 self.envelope(cursor)?;
@@ -61,7 +67,7 @@ impl EnvelopeReader<'_> {
         Ok(())
     }
 
-    fn resources(&mut self, cursor: &mut Cursor<'_>, pointer: &str) -> Taken<()> {
+    fn resources(&mut self, cursor: &mut Cursor<'a>, pointer: &str) -> Taken<()> {
         cursor.enter(b'[')?;
         let mut at = 0;
         while cursor.next_item()? {
@@ -84,7 +90,7 @@ impl EnvelopeReader<'_> {
         Ok(())
     }
 
-    fn scopes<'a>(&mut self, cursor: &mut Cursor<'a>, pointer: &str) -> Taken<()> {
+    fn scopes(&mut self, cursor: &mut Cursor<'a>, pointer: &str) -> Taken<()> {
         cursor.enter(b'[')?;
         let mut at = 0;
         while cursor.next_item()? {
@@ -109,19 +115,20 @@ impl EnvelopeReader<'_> {
         Ok(())
     }
 
-    fn spans<'a>(
-        &mut self,
-        cursor: &mut Cursor<'a>,
-        scope: &Cow<'a, str>,
-        pointer: &str,
-    ) -> Taken<()> {
+    fn spans(&mut self, cursor: &mut Cursor<'a>, scope: &Cow<'a, str>, pointer: &str) -> Taken<()> {
         cursor.enter(b'[')?;
         let mut at = 0;
         while cursor.next_item()? {
             let place = format!("{}{pointer}/{at}", self.place);
             at += 1;
-            let span = span(cursor, scope.clone(), place)?;
-            (self.keep)(read_span(&span, self.rules));
+            let mut span = span(cursor, scope.clone(), place)?;
+            let prompt = span.attributes.raw_text(PROMPT);
+            if let Some(news) = prompt.and_then(|prompt| self.histories.news(&span.trace, prompt)) {
+                span.attributes.set(PROMPT, Value::String(news));
+            }
+            let facts = read_span(&span, self.rules);
+            self.histories.note(&facts);
+            (self.keep)(facts);
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
 use super::page::{PageArgs, PageFiles};
+use super::trace_args::TraceArgs;
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -66,7 +67,8 @@ Examples:
 
 REFERENCE is a list of templates in YAML or JSON, or a template or question a line (JSONL).
 RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL). Several
-answers to a question are told apart by a `trial`: 1, 2 and so on.
+answers to a question are told apart by a `trial`: 1, 2 and so on. A trace of an agent framework
+is read as `juror import` reads it (docs/traces.md).
 Both may be compressed (.gz, .zst); - is standard input.";
 
 /// Printed if there are answers to judge, but no model to ask.
@@ -89,6 +91,9 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     read: ResponseArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -169,7 +174,7 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     check_outputs(inputs.into_iter().chain(&args.rules.config), outputs, args.report.json)?;
     let mut settings = args.rules.settings()?;
     settings.judge.repeats = args.repeats.or(settings.judge.repeats);
-    let (reference, responses) = load_both(&args.reference, &args.responses)?;
+    let (reference, responses) = load_both(args)?;
     let work = Work {
         reference: &reference,
         responses: &responses,
@@ -440,14 +445,22 @@ fn all_problems(evaluation: &Evaluation<'_>) -> Problems {
 }
 
 /// Loads both files, concurrently unless one of them is standard input.
-fn load_both(reference: &str, responses: &str) -> anyhow::Result<(Document, Document)> {
+fn load_both(args: &EvalArgs) -> anyhow::Result<(Document, Document)> {
     anyhow::ensure!(
-        !(reference == "-" && responses == "-"),
+        !(args.reference == "-" && args.responses == "-"),
         "only one of REFERENCE and RESPONSES can be standard input"
     );
+    if args.trace.is_trace(&args.responses)? {
+        let reference = load(&args.reference)?;
+        let (responses, told) = args.trace.responses(&args.responses, &reference)?;
+        if !args.report.quiet {
+            output::print_note(told.trim_end());
+        }
+        return Ok((reference, responses));
+    }
     let (reference, responses) = thread::scope(|scope| {
-        let reference = scope.spawn(|| load(reference));
-        let responses = load(responses);
+        let reference = scope.spawn(|| load(&args.reference));
+        let responses = load(&args.responses);
         (reference.join(), responses)
     });
     let reference = reference.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
