@@ -233,31 +233,36 @@ impl FileImport<'_> {
             n_lines += lines.len();
             for (at, line) in lines.into_iter().enumerate() {
                 let is_last = block.is_last && first + at == n_lines;
-                self.line(line, first + at, is_last)?;
+                // A file of one line is one value: places in it need no line.
+                let place = if is_last && n_lines == 1 {
+                    String::new()
+                } else {
+                    format!("{}:", first + at)
+                };
+                self.line(line, &place, is_last)?;
             }
         }
         Ok(())
     }
 
-    fn line(&mut self, line: Line, number: usize, is_last: bool) -> Result<(), ImportError> {
-        let place = format!("{number}:");
+    fn line(&mut self, line: Line, place: &str, is_last: bool) -> Result<(), ImportError> {
         match line {
             Line::Blank => Ok(()),
             Line::Spans { packed, conventions, is_whole } => {
                 self.recognized(Dialect::Otlp);
                 self.add_conventions(conventions);
                 if !is_whole {
-                    self.odd(Oddity::CutOff, &place);
+                    self.odd(Oddity::CutOff, place);
                 }
                 packed.into_iter().try_for_each(|packed| Ok(self.import.gatherer.add(packed)?))
             }
-            Line::Value(value) => self.value_of_line(&value, &place),
+            Line::Value(value) => self.value_of_line(&value, place),
             Line::Broken { text, is_eof } => {
                 let mended = cut_off(&text).filter(|_| is_eof);
                 let oddity = if is_eof || is_last { Oddity::CutOff } else { Oddity::NotJson };
-                self.odd(oddity, &place);
+                self.odd(oddity, place);
                 match mended {
-                    Some(value) => self.value_of_line(&value, &place),
+                    Some(value) => self.value_of_line(&value, place),
                     None => Ok(()),
                 }
             }

@@ -185,7 +185,7 @@ fn everything_odd_is_explained() {
         "  2 × t, 2 failed",
         "1 × cut off: a record ends in the middle; first at odd.jsonl:3",
         "1 × not JSON: a record was left out; first at odd.jsonl:2",
-        "1 × call without a result",
+        "2 × call without a result",
         "1 × arguments that are not JSON",
         "1 × result without a call",
     ] {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use juror_json::cursor::Cursor;
+use juror_json::cursor::{Cursor, Taken};
 use serde_json::{Map, Number, Value};
 
 use crate::look;
@@ -24,18 +24,23 @@ pub(crate) struct Attributes<'a> {
 impl<'a> Attributes<'a> {
     /// Reads OTLP's list of keys and values.
     pub(crate) fn of_otlp(list: &'a str) -> Attributes<'a> {
+        Attributes::read(&mut Cursor::new(list)).unwrap_or_default()
+    }
+
+    /// Reads OTLP's list of keys and values where it stands.
+    pub(crate) fn read(cursor: &mut Cursor<'a>) -> Taken<Attributes<'a>> {
         let mut attributes = Attributes::default();
-        let mut cursor = Cursor::new(list);
         if !cursor.opens(b'[') {
-            return attributes;
+            cursor.pass()?;
+            return Ok(attributes);
         }
-        while cursor.next_item().unwrap_or(false) {
-            let Ok([key, value]) = cursor.fields(["key", "value"]) else { break };
+        while cursor.next_item()? {
+            let [key, value] = cursor.fields(["key", "value"])?;
             if let (Some(key), Some(value)) = (key.and_then(unquoted), value) {
                 attributes.entries.push((key, Any::Otlp(value)));
             }
         }
-        attributes
+        Ok(attributes)
     }
 
     /// Takes attributes as JSON: flat, nested or both. Lists of objects become numbered keys.

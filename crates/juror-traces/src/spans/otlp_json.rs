@@ -205,34 +205,31 @@ pub(super) fn read_record(
     facts
 }
 
+/// Reads a span in one go: its attributes are nearly all of it.
 fn span<'a>(cursor: &mut Cursor<'a>, scope: Cow<'a, str>, place: String) -> Taken<Span<'a>> {
-    let [trace, id, parent, name, start, end, status, attributes, events] = cursor.fields([
-        "traceId",
-        "spanId",
-        "parentSpanId",
-        "name",
-        "startTimeUnixNano",
-        "endTimeUnixNano",
-        "status",
-        "attributes",
-        "events",
-    ])?;
-    let text = |json: Option<&'a str>| json.and_then(unquoted).unwrap_or_default();
-    let (is_error, message) = status.map(status_of).unwrap_or_default();
-    Ok(Span {
-        trace: text(trace),
-        id: text(id),
-        parent: parent.and_then(unquoted).filter(|parent| !parent.is_empty()),
-        name: text(name),
-        scope,
-        start: start.and_then(number).unwrap_or(0),
-        end: end.and_then(number).unwrap_or(0),
-        is_error,
-        message,
-        attributes: attributes.map(Attributes::of_otlp).unwrap_or_default(),
-        events: events.map(|events| events_of(events).unwrap_or_default()).unwrap_or_default(),
-        place,
-    })
+    let mut span = Span { scope, place, ..Span::default() };
+    cursor.enter(b'{')?;
+    while let Some(key) = cursor.next_key()? {
+        match key.as_ref() {
+            "attributes" => span.attributes = Attributes::read(cursor)?,
+            "traceId" | "trace_id" => span.trace = unquoted(cursor.value()?).unwrap_or_default(),
+            "spanId" | "span_id" => span.id = unquoted(cursor.value()?).unwrap_or_default(),
+            "parentSpanId" | "parent_span_id" => {
+                span.parent = unquoted(cursor.value()?).filter(|parent| !parent.is_empty());
+            }
+            "name" => span.name = unquoted(cursor.value()?).unwrap_or_default(),
+            "startTimeUnixNano" | "start_time_unix_nano" => {
+                span.start = number(cursor.value()?).unwrap_or(0)
+            }
+            "endTimeUnixNano" | "end_time_unix_nano" => {
+                span.end = number(cursor.value()?).unwrap_or(0)
+            }
+            "status" => (span.is_error, span.message) = status_of(cursor.value()?),
+            "events" => span.events = events_of(cursor.value()?).unwrap_or_default(),
+            _ => drop(cursor.pass()?),
+        }
+    }
+    Ok(span)
 }
 
 fn events_of(text: &str) -> Taken<Vec<Event<'_>>> {
