@@ -59,16 +59,16 @@ impl Args {
                     Some(Value::Object(value)) => unwrapped(value).into(),
                     Some(list) => json_object(json!({"input": list})).into(),
                     None if text.trim_start().starts_with('{') => Args::of_text(text),
-                    None => Args::plain(value.clone()),
+                    None => Args::plain(value),
                 }
             }
             Value::Object(value) => unwrapped(value.clone()).into(),
             Value::Null => Args::missing(),
-            other => Args::plain(other.clone()),
+            other => Args::plain(other),
         }
     }
 
-    fn plain(value: Value) -> Args {
+    fn plain(value: &Value) -> Args {
         let value = json_object(json!({"input": value}));
         Args { value, is_plain: true, ..Args::default() }
     }

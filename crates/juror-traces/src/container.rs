@@ -132,7 +132,7 @@ impl<'v> Search<'_, 'v> {
             Value::Array(items) => self.list(items, place, key, depth),
             Value::Object(_) => self.object(value, place, key, depth),
             Value::String(_) if Dialect::of(value).is_some() => {
-                self.records(Dialect::Mcp, vec![(value, place.to_owned())])
+                self.records(Dialect::Mcp, vec![(value, place.to_owned())]);
             }
             _ => {}
         }
@@ -166,12 +166,12 @@ impl<'v> Search<'_, 'v> {
                 let (mine, others): (Vec<_>, Vec<_>) =
                     places().partition(|(item, _)| Dialect::of(item) == Some(dialect));
                 self.records(dialect, mine);
-                others
-                    .into_iter()
-                    .for_each(|(item, place)| self.look(item, &place, None, depth - 1));
+                for (item, place) in others {
+                    self.look(item, &place, None, depth - 1);
+                }
             }
             Unit::Record => {
-                places().for_each(|(item, place)| self.look(item, &place, None, depth - 1))
+                places().for_each(|(item, place)| self.look(item, &place, None, depth - 1));
             }
             Unit::Items if items.iter().any(is_whole) && items.len() > 1 => {
                 places().for_each(|(item, place)| self.look(item, &place, None, depth - 1));
@@ -182,17 +182,17 @@ impl<'v> Search<'_, 'v> {
 
     fn object(&mut self, value: &'v Value, place: &str, key: Option<&str>, depth: usize) {
         if let Some(dialect) =
-            Dialect::of(value).filter(|dialect| !self.is_map_of_states(value, *dialect))
+            Dialect::of(value).filter(|dialect| !Self::is_map_of_states(value, *dialect))
         {
             return match dialect.unit() {
                 _ if dialect == Dialect::Mcp => {
-                    self.records(dialect, vec![(value, place.to_owned())])
+                    self.records(dialect, vec![(value, place.to_owned())]);
                 }
                 Unit::Spans => self.records(dialect, vec![(value, place.to_owned())]),
                 Unit::Record if value.get("samples").is_some() => {
                     let samples = look::items(value, "samples").iter().enumerate();
                     samples.for_each(|(at, sample)| {
-                        self.whole(dialect, sample, &format!("{place}/samples/{at}"), None)
+                        self.whole(dialect, sample, &format!("{place}/samples/{at}"), None);
                     });
                 }
                 Unit::Record | Unit::Items => self.whole(dialect, value, place, key),
@@ -217,7 +217,7 @@ impl<'v> Search<'_, 'v> {
     }
 
     /// Whether an object that looks like an update of a state is one from question ids to states.
-    fn is_map_of_states(&self, value: &Value, dialect: Dialect) -> bool {
+    fn is_map_of_states(value: &Value, dialect: Dialect) -> bool {
         let is_state = |state: &Value| look::items(state, "messages").len() > 1;
         dialect == Dialect::LangChain
             && crate::dialect::langchain::message(value).is_none()

@@ -188,7 +188,7 @@ impl FileImport<'_> {
 
     fn read_zip(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         for entry in zip::entries(bytes)? {
-            let is_sample = entry.name.starts_with("samples/") && entry.name.ends_with(".json");
+            let is_sample = entry.name.starts_with("samples/") && !entry.name.ends_with('/');
             if !is_sample {
                 continue;
             }
@@ -213,7 +213,7 @@ impl FileImport<'_> {
         for message in &messages {
             self.recognized(Dialect::Otlp);
             let read = otlp_protobuf::read_request(message, &self.import.rules, &mut |facts| {
-                kept.push(facts)
+                kept.push(facts);
             });
             if read.is_err() {
                 self.odd(Oddity::CutOff, "");
@@ -339,11 +339,11 @@ impl FileImport<'_> {
             Dialect::Mcp => self.mcp.get_or_insert_default().read(record, place),
             Dialect::AgentsSdk => kept.push(agents_sdk::read(record, place, rules)),
             Dialect::LangSmith => {
-                langsmith::read(record, place, rules, &mut |facts| kept.push(facts))
+                langsmith::read(record, place, rules, &mut |facts| kept.push(facts));
             }
             Dialect::LangChainEvents => kept.extend(langchain_events::read(record, place, rules)),
             Dialect::Langfuse => {
-                langfuse::read(record, place, rules, &mut |facts| kept.push(facts))
+                langfuse::read(record, place, rules, &mut |facts| kept.push(facts));
             }
             Dialect::Phoenix => kept.push(phoenix::read(record, place.to_owned(), rules)),
             Dialect::Otlp => {
@@ -517,7 +517,7 @@ fn describe(value: &Value) -> String {
             Some(first) => format!("a list of {}", describe(first)),
             None => "an empty list".to_owned(),
         },
-        other => format!("{}", juror_json_kind(other)),
+        other => juror_json_kind(other).to_string(),
     }
 }
 

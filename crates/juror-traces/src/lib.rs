@@ -44,6 +44,12 @@
 //!
 //! You will not find file access, printing or scoring here.
 
+#![expect(clippy::doc_markdown, reason = "names of products and frameworks are no code")]
+#![cfg_attr(
+    test,
+    expect(clippy::needless_pass_by_value, reason = "values of tests are written in place")
+)]
+
 mod args;
 mod call;
 mod container;

@@ -103,7 +103,7 @@ fn may_be_wrapped(text: &str) -> bool {
     let is_pair = || start.starts_with("{\"output\"") || start.starts_with("{\"kwargs\"");
     let words = ["\"tool_call_id\"", "\"raw_output\"", "\"tool\"", "\"ToolMessage\""];
     let has = |word: &&str| memchr::memmem::find(start.as_bytes(), word.as_bytes()).is_some();
-    start.starts_with('{') && (is_pair() || words.iter().any(|word| has(&word)))
+    start.starts_with('{') && (is_pair() || words.iter().any(has))
 }
 
 /// Returns the fields of a LangChain tool message in any of its shapes.
@@ -182,7 +182,7 @@ impl Text {
             Value::String(text) => Text::of_text(text),
             Value::Array(blocks) if is_blocks(blocks) => {
                 let shown: Vec<String> = blocks.iter().filter_map(block_text).collect();
-                let is_plain = blocks.iter().all(|block| block.is_string());
+                let is_plain = blocks.iter().all(serde_json::Value::is_string);
                 let raw = (!is_plain).then(|| content.clone());
                 let joined = Text::of_text(&shown.join("\n"));
                 Text { raw: raw.or(joined.raw), ..joined }

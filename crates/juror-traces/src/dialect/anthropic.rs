@@ -1,4 +1,4 @@
-//! Anthropic messages (§3): calls and results are blocks of content.
+//! Anthropic messages: calls and results are blocks of content.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ pub(crate) fn read_block(transcript: &mut Transcript, block: &Value, pointer: &s
             let call = Call::requested(look::id(block, &["id"]), name, args, source);
             let server = look::text(block, "server_name").map(str::to_owned);
             let kind = if kind == "server_tool_use" { Kind::Builtin } else { Kind::Tool };
-            transcript.call(Call { server, kind, ..call });
+            transcript.call(Call { kind, server, ..call });
             true
         }
         kind if kind == "tool_result" || kind.ends_with("_tool_result") => {

@@ -1,4 +1,4 @@
-//! Bedrock's Converse (§8): blocks with `toolUse` and `toolResult`.
+//! Bedrock's Converse: blocks with `toolUse` and `toolResult`.
 
 use serde_json::Value;
 

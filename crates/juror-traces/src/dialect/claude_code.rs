@@ -91,7 +91,9 @@ mod tests {
             aside,
         ];
         let mut transcript = Transcript::default();
-        lines.iter().for_each(|line| read_item(&mut transcript, line, ""));
+        for line in &lines {
+            read_item(&mut transcript, line, "");
+        }
         let conversation = transcript.settle(&Rules::default());
         assert_eq!(conversation.steps.len(), 1);
         assert_eq!(conversation.steps[0].output.as_deref(), Some("a.txt"));

@@ -117,7 +117,9 @@ mod tests {
             tokens(9),
         ];
         let mut transcript = Transcript::default();
-        lines.iter().for_each(|line| read_item(&mut transcript, line, ""));
+        for line in &lines {
+            read_item(&mut transcript, line, "");
+        }
         let conversation = transcript.settle(&Rules::default());
         assert_eq!(conversation.steps[0].output.as_deref(), Some("a.txt"));
         assert_eq!(conversation.steps[1].error.as_deref(), Some("no such file"));

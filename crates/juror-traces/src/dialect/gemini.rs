@@ -1,4 +1,4 @@
-//! Gemini's contents (§8): parts with `functionCall` and `functionResponse`, in either spelling.
+//! Gemini's contents: parts with `functionCall` and `functionResponse`, in either spelling.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Samples of Inspect's logs (§8).
+//! Samples of Inspect's logs.
 
 use serde_json::Value;
 

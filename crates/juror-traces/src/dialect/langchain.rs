@@ -1,4 +1,4 @@
-//! Messages of LangChain and LangGraph in four shapes (§4): fields, fields in `data`, fields in
+//! Messages of LangChain and LangGraph in four shapes: fields, fields in `data`, fields in
 //! `kwargs`, and updates of a state.
 
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str
             Value::Array(messages) if key == "messages" => read(transcript, messages, &pointer),
             Value::Object(_) if key == "messages" => read_item(transcript, part, &pointer),
             Value::Object(update) if update.contains_key("messages") => {
-                read_item(transcript, part, &pointer)
+                read_item(transcript, part, &pointer);
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
             _ => transcript.leave_out(format!("key `{key}` of a state: no messages")),

@@ -1,4 +1,4 @@
-//! Logs of MCP (§7): requests and responses of JSON-RPC.
+//! Logs of MCP: requests and responses of JSON-RPC.
 //!
 //! Ids are unique only for a session and a sender. A session is what the log says (an id, a path),
 //! and starts anew with each `initialize`. Replies that name no session belong to the last request

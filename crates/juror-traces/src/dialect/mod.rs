@@ -241,7 +241,7 @@ impl Dialect {
             Dialect::PydanticAi => pydantic_ai::read_item(transcript, item, pointer),
             Dialect::LlamaIndex => llama_index::read_item(transcript, item, pointer),
             Dialect::Smolagents if item.get("steps").is_some() => {
-                smolagents::read_result(transcript, item, pointer)
+                smolagents::read_result(transcript, item, pointer);
             }
             Dialect::Smolagents => smolagents::read_item(transcript, item, pointer),
             Dialect::Gemini => gemini::read_item(transcript, item, pointer),

@@ -1,4 +1,4 @@
-//! OpenAI chat messages (§1), and messages that look like them, such as Inspect's.
+//! OpenAI chat messages, and messages that look like them, such as Inspect's.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Recorded answers of ToolBench (§8): a tree of `answer_details`.
+//! Recorded answers of ToolBench: a tree of `answer_details`.
 
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ fn read_call(transcript: &mut Transcript, call: &Value, pointer: &str) {
     // A name is that of an API and, after it, that of its tool.
     let server = name.rsplit_once("_for_").map(|(_, tool)| tool.to_owned());
     let outcome = look::get(call, "response").map(outcome);
-    transcript.call(Call { server, outcome, ..requested });
+    transcript.call(Call { outcome, server, ..requested });
 }
 
 /// Replies are `{"error": "", "response": …}`, often as a text.

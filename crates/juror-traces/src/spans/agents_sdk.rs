@@ -1,4 +1,4 @@
-//! What the Agents SDK's own tracing exports (§2b): traces and spans.
+//! What the Agents SDK's own tracing exports: traces and spans.
 
 use serde_json::Value;
 

@@ -178,7 +178,7 @@ impl Tree {
             mine.iter()
                 .filter(|facts| facts.role == Role::Model)
                 .filter_map(|facts| facts.error.clone())
-                .last()
+                .next_back()
         };
         let error = outer.or_else(models)?;
         Some(if error.is_empty() { "the trace ended in an error".to_owned() } else { error })
@@ -255,7 +255,9 @@ impl Tree {
                 .or_else(|| self.by_id.get(&span).and_then(|at| self.agent(&self.spans[*at])));
             tools.push(call);
         }
-        tools.into_iter().for_each(|call| transcript.call(call));
+        for call in tools {
+            transcript.call(call);
+        }
         let results = self.results.iter().filter(|(at, _)| self.is_in(&self.spans[*at].span, root));
         transcript.results.extend(
             results.map(|(_, result)| Recorded { result: result.clone(), n_calls: usize::MAX }),

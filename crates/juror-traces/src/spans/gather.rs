@@ -131,7 +131,7 @@ impl Gatherer {
         }
         let trace = &mut self.traces[at as usize];
         let before = trace.kept.capacity();
-        trace.add(packed.lines, packed.called, packed.calls, packed.results);
+        trace.add(&packed.lines, packed.called, packed.calls, packed.results);
         self.held += trace.kept.capacity() - before;
         if self.held > self.most_held { self.move_aside() } else { Ok(()) }
     }
@@ -168,7 +168,7 @@ impl Gatherer {
         loop {
             let mut group: Vec<Whole> = Vec::with_capacity(AT_ONCE);
             for (id, trace) in all.by_ref().take(AT_ONCE) {
-                group.push(self.whole(id, trace)?);
+                group.push(self.whole(id, &trace)?);
             }
             if group.is_empty() {
                 return Ok(());
@@ -177,7 +177,7 @@ impl Gatherer {
         }
     }
 
-    fn whole(&mut self, id: Box<str>, trace: Trace) -> io::Result<Whole> {
+    fn whole(&mut self, id: Box<str>, trace: &Trace) -> io::Result<Whole> {
         let mut kept = Vec::new();
         if let Some(spill) = &mut self.spill {
             for (start, length) in &trace.aside {
@@ -195,7 +195,7 @@ impl Gatherer {
 impl Trace {
     fn add(
         &mut self,
-        lines: Vec<u8>,
+        lines: &[u8],
         called: Option<u64>,
         calls: Vec<(u64, u64, Vec<u8>)>,
         results: Vec<(u64, Vec<u8>)>,
@@ -204,7 +204,7 @@ impl Trace {
             self.n_out_of_order += u32::from(start < self.latest_start);
             self.latest_start = self.latest_start.max(start);
         }
-        self.kept.extend_from_slice(&lines);
+        self.kept.extend_from_slice(lines);
         for (key, at, line) in calls {
             // A request that is found earlier in time than before tells when it was made.
             let known = self.seen.get(&key).copied();

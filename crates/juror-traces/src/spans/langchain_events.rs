@@ -1,4 +1,4 @@
-//! Events of LangChain's `astream_events` (§4).
+//! Events of LangChain's `astream_events`.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ pub(crate) fn read(event: &Value, place: &str, rules: &Rules) -> Option<SpanFact
 
 fn tool(facts: &SpanFacts, name: &str, event: &Value, data: &Value, place: &str) -> Call {
     let mut outcome = match name {
-        "on_tool_end" => look::get(data, "output").map(|output| Outcome::unflagged(output)),
+        "on_tool_end" => look::get(data, "output").map(Outcome::unflagged),
         "on_tool_error" => {
             let error = look::get(data, "error")
                 .map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned));

@@ -1,4 +1,4 @@
-//! Runs as LangSmith exports them (§4): flat with parents, or with children inside.
+//! Runs as LangSmith exports them: flat with parents, or with children inside.
 
 use serde_json::Value;
 
@@ -140,11 +140,11 @@ fn tool(facts: &SpanFacts, run: &Value, inputs: &Value, outputs: &Value, place: 
                 is_error: Some(true),
                 error: Some(error.clone()),
                 ..outcome.unwrap_or_default()
-            })
+            });
         }
         None => {
             call.outcome = outcome
-                .map(|outcome| Outcome { is_error: outcome.is_error.or(Some(false)), ..outcome })
+                .map(|outcome| Outcome { is_error: outcome.is_error.or(Some(false)), ..outcome });
         }
     }
     call

@@ -144,7 +144,7 @@ impl Exchange {
                     Some(message) => read_old(&mut self.gave, &message, "assistant", &pointer),
                     None => match look::text(&body, "message") {
                         Some(text) if body.get("tool_calls").is_none() => {
-                            self.gave.say(Some(text.to_owned()))
+                            self.gave.say(Some(text.to_owned()));
                         }
                         _ => read_old(&mut self.gave, &body, "assistant", &pointer),
                     },
@@ -235,7 +235,8 @@ pub(crate) fn read_parts(transcript: &mut Transcript, value: &Value, key: &str) 
         for (part_at, part) in look::items(message, "parts").iter().enumerate() {
             match look::text(part, "type") {
                 Some("text") => {
-                    texts.extend(look::words(part, "content").or_else(|| look::words(part, "text")))
+                    texts
+                        .extend(look::words(part, "content").or_else(|| look::words(part, "text")));
                 }
                 _ => read_part(transcript, part, &format!("#{key}/{at}/parts/{part_at}")),
             }

@@ -1,4 +1,4 @@
-//! OTLP as JSON (§5): spans and log records in envelopes, read front to back without building
+//! OTLP as JSON: spans and log records in envelopes, read front to back without building
 //! values of what is not needed.
 
 use std::borrow::Cow;
@@ -56,10 +56,10 @@ impl<'a> EnvelopeReader<'_, 'a> {
                 "resourceLogs" | "resource_logs" => self.resources(cursor, "/resourceLogs")?,
                 // Some exporters wrap the envelope once more.
                 "data" | "traces" | "batches" if cursor.begins(b'[') || cursor.begins(b'{') => {
-                    self.envelope(cursor)?
+                    self.envelope(cursor)?;
                 }
                 "scopeSpans" | "instrumentationLibrarySpans" | "scopeLogs" => {
-                    self.scopes(cursor, "")?
+                    self.scopes(cursor, "")?;
                 }
                 _ => drop(cursor.pass()?),
             }
@@ -106,7 +106,7 @@ impl<'a> EnvelopeReader<'_, 'a> {
                     }
                     "spans" => self.spans(cursor, &scope, &format!("{pointer}/spans"))?,
                     "logRecords" | "log_records" => {
-                        self.records(cursor, &format!("{pointer}/logRecords"))?
+                        self.records(cursor, &format!("{pointer}/logRecords"))?;
                     }
                     _ => drop(cursor.pass()?),
                 }
@@ -115,13 +115,13 @@ impl<'a> EnvelopeReader<'_, 'a> {
         Ok(())
     }
 
-    fn spans(&mut self, cursor: &mut Cursor<'a>, scope: &Cow<'a, str>, pointer: &str) -> Taken<()> {
+    fn spans(&mut self, cursor: &mut Cursor<'a>, scope: &str, pointer: &str) -> Taken<()> {
         cursor.enter(b'[')?;
         let mut at = 0;
         while cursor.next_item()? {
             let place = format!("{}{pointer}/{at}", self.place);
             at += 1;
-            let mut span = span(cursor, scope.clone(), place)?;
+            let mut span = span(cursor, scope, place)?;
             let prompt = span.attributes.raw_text(PROMPT);
             if let Some(news) = prompt.and_then(|prompt| self.histories.news(&span.trace, prompt)) {
                 span.attributes.set(PROMPT, Value::String(news));
@@ -206,7 +206,8 @@ pub(super) fn read_record(
 }
 
 /// Reads a span in one go: its attributes are nearly all of it.
-fn span<'a>(cursor: &mut Cursor<'a>, scope: Cow<'a, str>, place: String) -> Taken<Span<'a>> {
+fn span<'a>(cursor: &mut Cursor<'a>, scope: &str, place: String) -> Taken<Span<'a>> {
+    let scope = Cow::Owned(scope.to_owned());
     let mut span = Span { scope, place, ..Span::default() };
     cursor.enter(b'{')?;
     while let Some(key) = cursor.next_key()? {
@@ -219,10 +220,10 @@ fn span<'a>(cursor: &mut Cursor<'a>, scope: Cow<'a, str>, place: String) -> Take
             }
             "name" => span.name = unquoted(cursor.value()?).unwrap_or_default(),
             "startTimeUnixNano" | "start_time_unix_nano" => {
-                span.start = number(cursor.value()?).unwrap_or(0)
+                span.start = number(cursor.value()?).unwrap_or(0);
             }
             "endTimeUnixNano" | "end_time_unix_nano" => {
-                span.end = number(cursor.value()?).unwrap_or(0)
+                span.end = number(cursor.value()?).unwrap_or(0);
             }
             "status" => (span.is_error, span.message) = status_of(cursor.value()?),
             "events" => span.events = events_of(cursor.value()?).unwrap_or_default(),

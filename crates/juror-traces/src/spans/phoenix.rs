@@ -1,4 +1,4 @@
-//! Spans as Phoenix exports them (§6): attributes flat or nested, times as ISO texts.
+//! Spans as Phoenix exports them: attributes flat or nested, times as ISO texts.
 
 use std::borrow::Cow;
 

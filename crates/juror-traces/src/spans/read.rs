@@ -557,7 +557,7 @@ fn read_root(transcript: &mut Transcript, value: &Value, pointer: &str) {
     match look::first(parsed, &keys) {
         Some(Value::String(text)) => transcript.ask(Some(text.clone())),
         Some(inner) if !parsed.is_array() && parsed.get("messages").is_none() => {
-            read_any(transcript, Some(inner), pointer)
+            read_any(transcript, Some(inner), pointer);
         }
         _ => read_any(transcript, Some(parsed), pointer),
     }

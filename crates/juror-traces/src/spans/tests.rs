@@ -883,9 +883,9 @@ fn what_is_moved_aside_comes_back() {
             &mut |facts| kept.push(facts),
         )
         .expect("read");
-        kept.into_iter().for_each(|facts| {
-            gatherer.add(Packed::of(facts, &mut PackedBefore::default())).expect("kept")
-        });
+        for facts in kept {
+            gatherer.add(Packed::of(facts, &mut PackedBefore::default())).expect("kept");
+        }
     }
     let mut conversations = Vec::new();
     gatherer.finish(&Rules::default(), &mut |found| conversations.push(found)).expect("finished");
