@@ -199,11 +199,11 @@ fn recordings_become_what_is_expected() {
         let mut joiner = Joiner::new(Some(questions()));
         let mut found: BTreeMap<String, Value> = BTreeMap::new();
         for conversation in import(&folder, recording) {
-            let joined = joiner.join(&conversation);
-            assert_eq!(joined.trial, None, "{told}: one conversation for {}", joined.question_id);
+            let about = joiner.join(&conversation);
+            assert_eq!(about.trial, None, "{told}: one conversation for {}", about.question_id);
             found.insert(
-                joined.question_id.clone(),
-                conversation.response(&joined.question_id, None),
+                about.question_id.clone(),
+                conversation.response(&about.question_id, None),
             );
         }
         let failed = found.remove("failed");
