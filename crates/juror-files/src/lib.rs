@@ -3,7 +3,8 @@
 //! [`load`] reads a file into memory as a [`Document`](juror_document::Document): plain or
 //! compressed, from a path or standard input. Large files are mapped instead of copied, which is
 //! the one place where the program needs `unsafe` code. A mapped file that is truncated while it is
-//! read ends as an error ([`torn_input`]), not as a signal. [`read_plain`] reads files found in a
+//! read ends as an error ([`torn_input`]), not as a signal. [`open_stream`] reads what is too large to
+//! hold. [`read_plain`] reads files found in a
 //! folder, and refuses pipes and devices. [`WholeFile`] writes a file that nobody ever sees half
 //! written.
 //!
@@ -29,11 +30,13 @@
 mod load;
 mod mapped;
 mod plain_file;
+mod stream;
 mod unpack;
 mod watched;
 mod whole_file;
 
 pub use load::{Lent, LoadError, load, load_settings, load_text, load_to_keep, reason};
 pub use plain_file::{read_plain, read_plain_text};
+pub use stream::open_stream;
 pub use watched::{CUT_SHORT, is_any_torn, torn_input};
 pub use whole_file::{WholeFile, collect};

@@ -24,6 +24,7 @@ use juror_toolbench::{
     read_tool_file,
 };
 use juror_tools::ToolCall;
+use juror_traces::{Importer, Joiner, Rules as TraceRules, is_trace};
 use serde_json::value::RawValue;
 
 use crate::seeds::{self, Seeds};
@@ -90,6 +91,8 @@ pub(crate) const READERS: &[Reader] = &[
     reader("logs", seeds::logs, logs),
     reader("model-replies", seeds::model_replies, model_replies),
     of_files("runs", seeds::runs, runs),
+    of_traces("traces", seeds::traces, traces),
+    of_yaml("trace-maps", seeds::trace_maps, trace_maps).hurt_by(YAML),
 ];
 
 const fn reader(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
@@ -117,6 +120,11 @@ const fn of_answers(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &P
 /// by doubling, and what comparing them takes. Both profiles read all of them.
 const fn at_limits(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
     Reader { share: 1, constant: 640 << 20, milliseconds: 8_000, ..reader(name, seeds, read) }
+}
+
+/// Values of JSON take many times their text, and each step is held as recorded and as written.
+const fn of_traces(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
+    Reader { constant: 64 << 20, milliseconds: 200, ..reader(name, seeds, read) }
 }
 
 /// Aliases may add 16 MiB to any text, which grows by doubling, and every page is new.
@@ -411,6 +419,24 @@ fn results(input: &[u8], _: &Path) {
             juror_report::Format::Json,
         ));
     }
+}
+
+fn traces(input: &[u8], _: &Path) {
+    black_box(is_trace(input));
+    let mut joiner = Joiner::default();
+    let mut importer = Importer::new(TraceRules::default(), None);
+    let mut each = |found: juror_traces::Conversation| {
+        let joined = joiner.join(&found);
+        black_box(found.response(&joined.question_id, joined.trial).to_string());
+    };
+    let read = importer.read("trace", &mut &*input, &mut each);
+    black_box(read.map_err(|error| error.to_string()).is_ok());
+    black_box(importer.finish(&mut each).map(|report| report.explain()).is_ok());
+}
+
+fn trace_maps(input: &[u8], _: &Path) {
+    let Ok(document) = Document::new("map.yaml", input.to_vec(), Format::Yaml) else { return };
+    drop(black_box(TraceRules::read(&document).map_err(|problems| problems.to_string())));
 }
 
 fn answer_files(input: &[u8], _: &Path) {

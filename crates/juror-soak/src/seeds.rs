@@ -259,6 +259,53 @@ pub(crate) fn model_replies() -> Seeds {
     include_str!("../../../examples/replies.jsonl").lines().take(3).map(Into::into).collect()
 }
 
+/// Traces of many dialects, each with a call and its result.
+pub(crate) fn traces() -> Seeds {
+    let call = json!({"id": "a", "type": "function", "function": {"name": "t", "arguments": "{\"n\": 1}"}});
+    let chat = json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": null, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "{'c': 4}"}, {"role": "assistant", "content": "4"}]);
+    let text = |key: &str, text: &str| json!({"key": key, "value": {"stringValue": text}});
+    let span = json!({"traceId": "t", "spanId": "s", "parentSpanId": "r", "name": "execute_tool t", "startTimeUnixNano": "1785578400000000000",
+        "attributes": [text("gen_ai.operation.name", "execute_tool"), text("gen_ai.tool.name", "t"), text("gen_ai.tool.call.result", "4")],
+        "status": {"code": 2, "message": "no"}, "events": [{"name": "exception", "attributes": [text("exception.message", "no")]}]});
+    let model = json!({"traceId": "t", "spanId": "m", "name": "chat", "attributes": [text("openinference.span.kind", "LLM"),
+        text("llm.output_messages.0.message.tool_calls.0.tool_call.function.name", "t"), text("gen_ai.input.messages", &chat.to_string())]});
+    let spans = json!({"resourceSpans": [{"scopeSpans": [{"scope": {"name": "x"}, "spans": [span, model]}]}]});
+    let mut seeds = bytes([
+        json!({"q1": chat}),
+        json!({"question_id": "q1", "messages": chat, "usage": {"prompt_tokens": 3}}),
+        json!([{"type": "function_call", "call_id": "a", "name": "t", "arguments": "{}"}, {"type": "function_call_output", "call_id": "a", "output": "4"}]),
+        json!([{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "t", "input": {}}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "4"}]}]),
+        json!({"q1": [{"type": "ai", "content": "", "tool_calls": [{"name": "t", "args": {}, "id": "a"}]}, {"type": "tool", "content": "4", "tool_call_id": "a"}]}),
+        json!([{"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "t", "args": "{}", "tool_call_id": "a"}]}]),
+        json!([{"role": "model", "parts": [{"functionCall": {"name": "t", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "t", "response": {"output": 4}}}]}]),
+        json!({"dir": "c2s", "msg": {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "t", "arguments": {}}}}),
+        json!({"id": "r", "run_type": "tool", "name": "t", "inputs": {"input": "{'n': 1}"}, "outputs": {"output": "4"}, "child_runs": []}),
+        json!({"object": "trace.span", "id": "s", "trace_id": "t", "span_data": {"type": "function", "name": "t", "input": "{}", "output": "4"}}),
+        json!({"output": "4", "state": "success", "steps": [{"step_number": 1, "tool_calls": [call], "observations": "4"}]}),
+        json!({"query": "?", "answer": {"answer_details": [{"role": "tool", "message": "{\"name\": \"t_for_u\", \"arguments\": {}, \"response\": \"4\"}", "next": []}]}}),
+        spans.clone(),
+    ]);
+    seeds.push(format!("{spans}\n{spans}\n").into_bytes());
+    seeds.extend(written(&[
+        "user_input,retrieved_contexts,response\n?,['x'],4\n",
+        "data: {\"jsonrpc\": \"2.0\", \"id\": 1}\n\n",
+    ]));
+    // A request of protobuf: a resource, a scope, a span with a name.
+    seeds.push(vec![10, 14, 18, 12, 18, 10, 10, 2, 1, 2, 18, 1, 3, 42, 1, 116]);
+    seeds.push(
+        b"PK\x05\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+            .to_vec(),
+    );
+    seeds
+}
+
+pub(crate) fn trace_maps() -> Seeds {
+    written(&[
+        "tools: {search_documents: retrieval}\nleave_out: [think]\nerror_patterns: [langgraph, '(?i)timed out']\nquestion_id: metadata.case\n",
+    ])
+}
+
 pub(crate) fn runs() -> Seeds {
     let records =
         "{\"question_id\":\"q\",\"key\":\"k\",\"notes\":[{\"key\":\"answer_f1\",\"value\":0.5}]}\n";

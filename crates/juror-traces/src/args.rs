@@ -6,7 +6,7 @@ use crate::look;
 
 /// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Args {
+pub(crate) struct Args {
     /// The arguments; empty if they could not be read.
     pub value: Map<String, Value>,
     /// The text that could not be read as arguments.
@@ -59,16 +59,16 @@ impl Args {
                     Some(Value::Object(value)) => unwrapped(value).into(),
                     Some(list) => json_object(json!({"input": list})).into(),
                     None if text.trim_start().starts_with('{') => Args::of_text(text),
-                    None => Args::plain(value.clone()),
+                    None => Args::plain(value),
                 }
             }
             Value::Object(value) => unwrapped(value.clone()).into(),
             Value::Null => Args::missing(),
-            other => Args::plain(other.clone()),
+            other => Args::plain(other),
         }
     }
 
-    fn plain(value: Value) -> Args {
+    fn plain(value: &Value) -> Args {
         let value = json_object(json!({"input": value}));
         Args { value, is_plain: true, ..Args::default() }
     }
@@ -79,7 +79,7 @@ impl Args {
     }
 
     /// Whether the text of the arguments could not be read.
-    pub fn is_invalid(&self) -> bool {
+    pub(crate) fn is_invalid(&self) -> bool {
         self.raw.is_some()
     }
 

@@ -39,7 +39,7 @@ pub enum CallStatus {
 
 /// How a record knows of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Made {
+pub(crate) enum Made {
     /// A model asked for it, in a message.
     #[default]
     Requested,
@@ -49,7 +49,7 @@ pub enum Made {
 
 /// A call, as one record tells of it.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Call {
+pub(crate) struct Call {
     /// The call's id, by which results refer to it.
     pub id: Option<String>,
     /// The tool.
@@ -96,7 +96,7 @@ impl Call {
 
 /// A result that stands apart from its call.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct CallResult {
+pub(crate) struct CallResult {
     /// The id of the call; formats without ids join by name and order.
     pub id: Option<String>,
     /// The tool's name.

@@ -28,9 +28,9 @@ impl Usage {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
         };
+        self.total_tokens = sum(self.total(), other.total());
         self.input_tokens = sum(self.input_tokens, other.input_tokens);
         self.output_tokens = sum(self.output_tokens, other.output_tokens);
-        self.total_tokens = sum(self.total(), other.total());
         self.cost = match (self.cost, other.cost) {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),
@@ -145,27 +145,56 @@ impl Conversation {
 
     /// Returns the response to a question, in Juror's form.
     pub fn response(&self, question_id: &str, trial: Option<usize>) -> Value {
-        let mut response = Map::new();
-        let mut put = |key: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                response.insert(key.to_owned(), value);
-            }
-        };
-        put("question_id", Some(question_id.into()));
-        put("trial", trial.map(Into::into));
-        put("question_text", self.questions.first().cloned().map(Value::String));
-        put("trace_id", self.trace_id.clone().map(Value::String));
-        put("actual_answer", self.answer.clone().map(Value::String));
-        put("actual_steps", serde_json::to_value(&self.steps).ok());
-        put("input_tokens", self.usage.input_tokens.map(Into::into));
-        put("output_tokens", self.usage.output_tokens.map(Into::into));
-        put("total_tokens", self.usage.total().map(Into::into));
-        put("cost", self.usage.cost.map(Into::into));
-        put("elapsed_sec", self.elapsed_sec.map(Into::into));
-        if let Some(error) = &self.error {
-            put("status", Some("error".into()));
-            put("error", Some(error.as_str().into()));
-        }
-        Value::Object(response)
+        serde_json::from_str(&self.response_line(question_id, trial)).unwrap_or_default()
     }
+
+    /// Returns the response to a question as JSON text.
+    pub fn response_line(&self, question_id: &str, trial: Option<usize>) -> String {
+        let error = self.error.as_deref();
+        let response = Response {
+            question_id,
+            trial,
+            question_text: self.questions.first().map(String::as_str),
+            trace_id: self.trace_id.as_deref(),
+            actual_answer: self.answer.as_deref(),
+            actual_steps: &self.steps,
+            input_tokens: self.usage.input_tokens,
+            output_tokens: self.usage.output_tokens,
+            total_tokens: self.usage.total(),
+            cost: self.usage.cost,
+            elapsed_sec: self.elapsed_sec,
+            status: error.map(|_| "error"),
+            error,
+        };
+        serde_json::to_string(&response).unwrap_or_default()
+    }
+}
+
+/// A response as it is written.
+#[derive(Serialize)]
+struct Response<'c> {
+    question_id: &'c str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trial: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question_text: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual_answer: Option<&'c str>,
+    actual_steps: &'c [Step],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elapsed_sec: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'c str>,
 }

@@ -27,23 +27,59 @@
 //! assert_eq!(response["actual_steps"][0]["status"], "success");
 //! ```
 //!
+//! Files of any dialect go through an [`Importer`], which recognizes what they are:
+//!
+//! ```
+//! use juror_traces::{Importer, Joiner, Rules};
+//!
+//! let file = r#"{"weather-oslo": [{"role": "user", "content": "How warm is it in Oslo?"},
+//!     {"role": "assistant", "content": "4 degrees."}]}"#;
+//! let (mut importer, mut conversations) = (Importer::new(Rules::default(), None), Vec::new());
+//! importer.read("trace.json", &mut file.as_bytes(), &mut |found| conversations.push(found))?;
+//! let report = importer.finish(&mut |_| {})?;
+//! assert_eq!(report.recognized(), "trace.json: OpenAI chat messages (1 record)\n");
+//! assert_eq!(Joiner::default().join(&conversations[0]).question_id, "weather-oslo");
+//! # Ok::<(), juror_traces::ImportError>(())
+//! ```
+//!
 //! You will not find file access, printing or scoring here.
+
+#![expect(clippy::doc_markdown, reason = "names of products and frameworks are no code")]
+#![cfg_attr(
+    test,
+    expect(clippy::needless_pass_by_value, reason = "values of tests are written in place")
+)]
 
 mod args;
 mod call;
+mod container;
 mod conversation;
 mod dialect;
+mod import;
+mod lines;
 mod look;
 mod oddity;
 pub mod openai;
 mod outcome;
+mod question_key;
+mod questions;
+mod repair;
+mod report;
 mod rules;
 mod settle;
+mod spans;
+mod table;
 mod time;
 mod transcript;
+mod zip;
 
-pub use args::Args;
 pub use call::{CallStatus, Kind};
 pub use conversation::{Conversation, Status, Step, Usage};
+pub use dialect::Dialect;
+pub use import::{Each, ImportError, Importer, is_trace};
 pub use oddity::{Found, Oddities, Oddity};
+pub use questions::{Joined, JoinedBy, Joiner, Questions};
+pub use report::{FileReport, Report};
 pub use rules::Rules;
+pub use spans::Spill;
+pub use zip::ZipError;

@@ -84,7 +84,7 @@ impl Oddities {
         self.add_all(oddity, &Found { n: 1, first: place.to_owned() });
     }
 
-    fn add_all(&mut self, oddity: Oddity, found: &Found) {
+    pub(crate) fn add_all(&mut self, oddity: Oddity, found: &Found) {
         let known = self.0.entry(oddity);
         let known = known.or_insert_with(|| Found { n: 0, first: found.first.clone() });
         known.n += found.n;

@@ -6,7 +6,7 @@ use crate::look;
 
 /// What came of a call, as a record says it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// What the tool returned, as it was recorded.
     pub content: Option<Value>,
     /// The tool's whole result where the content is only a part of it.
@@ -63,6 +63,9 @@ impl Outcome {
         if let Some(message) = content.as_str().and_then(printed_message) {
             return self.take_message(&Value::Object(message));
         }
+        if content.as_str().is_some_and(|text| !may_be_wrapped(text)) {
+            return None;
+        }
         let content = look::parsed(content)?.into_owned();
         let Value::Object(object) = &content else { return None };
         if let Some(message) = tool_message(&content) {
@@ -92,6 +95,15 @@ impl Outcome {
         }
         look::id(message, &["tool_call_id"])
     }
+}
+
+/// Whether a text may be one of the wrappers: most outputs are not, and large.
+fn may_be_wrapped(text: &str) -> bool {
+    let start = text.trim_start();
+    let is_pair = || start.starts_with("{\"output\"") || start.starts_with("{\"kwargs\"");
+    let words = ["\"tool_call_id\"", "\"raw_output\"", "\"tool\"", "\"ToolMessage\""];
+    let has = |word: &&str| memchr::memmem::find(start.as_bytes(), word.as_bytes()).is_some();
+    start.starts_with('{') && (is_pair() || words.iter().any(has))
 }
 
 /// Returns the fields of a LangChain tool message in any of its shapes.
@@ -170,7 +182,7 @@ impl Text {
             Value::String(text) => Text::of_text(text),
             Value::Array(blocks) if is_blocks(blocks) => {
                 let shown: Vec<String> = blocks.iter().filter_map(block_text).collect();
-                let is_plain = blocks.iter().all(|block| block.is_string());
+                let is_plain = blocks.iter().all(serde_json::Value::is_string);
                 let raw = (!is_plain).then(|| content.clone());
                 let joined = Text::of_text(&shown.join("\n"));
                 Text { raw: raw.or(joined.raw), ..joined }
@@ -224,17 +236,7 @@ const BLOCKS: [&str; 22] = [
 pub(crate) fn is_blocks(blocks: &[Value]) -> bool {
     let is_block = |block: &Value| {
         let kind = look::text(block, "type").or_else(|| look::text(block, "block_type"));
-        let is_known = kind.is_some_and(|kind| BLOCKS.contains(&kind));
-        // Blocks of Bedrock have no type: their only key says what they are.
-        let of_bedrock = |object: &Map<String, Value>| {
-            let only = object.keys().next().map(String::as_str);
-            object.len() == 1
-                && (only == Some("text") && object["text"].is_string()
-                    || only == Some("json")
-                    || matches!(only, Some("image" | "document" | "video"))
-                        && object.values().all(Value::is_object))
-        };
-        is_known || block.as_object().is_some_and(of_bedrock)
+        kind.is_some_and(|kind| BLOCKS.contains(&kind))
     };
     !blocks.is_empty() && blocks.iter().all(is_block)
 }
@@ -258,14 +260,7 @@ pub(crate) fn block_text(block: &Value) -> Option<String> {
         _ => match text() {
             Some(Value::String(text)) => Some(text.clone()),
             Some(Value::Array(inner)) => Some(join_blocks(inner)),
-            _ => Some(match (look::get(block, "json"), kind) {
-                (Some(json), _) => json.to_string(),
-                (None, Some(kind)) => format!("[{kind}]"),
-                (None, None) => {
-                    let key = block.as_object().and_then(|object| object.keys().next());
-                    format!("[{}]", key.map_or("block", String::as_str))
-                }
-            }),
+            _ => Some(format!("[{}]", kind.unwrap_or("block"))),
         },
     }
 }
@@ -320,7 +315,7 @@ mod tests {
         let blocks = json!([{"type": "text", "text": "a"}, {"type": "image", "source": {}},
             {"type": "resource", "resource": {"uri": "file:///x"}}, {"type": "text", "text": "b"}]);
         check(blocks, "a\n[image]\n[resource file:///x]\nb", true);
-        check(json!([{"text": "a"}, {"json": {"b": 1}}]), "a\n{\"b\":1}", true);
+        check(json!([{"text": "a"}]), "[{\"text\":\"a\"}]", false);
         check(json!("{'b': [1, None]}"), "{\"b\":[1,null]}", true);
         check(json!("[not a list"), "[not a list", false);
     }

@@ -151,7 +151,7 @@ impl MapReader<'_> {
     }
 
     fn refuse(&mut self, path: Path, message: String, hint: &'static str) {
-        let problem = Problem::BadSetting { message: message.into(), hint: Some(hint.into()) };
+        let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
         self.problems.push(self.document.error_at(path, problem));
     }
 }

@@ -32,13 +32,19 @@ struct Joined {
 
 pub(crate) fn settle(mut transcript: Transcript, rules: &Rules) -> Conversation {
     let calls = std::mem::take(&mut transcript.calls).into_iter().enumerate();
-    let (requested, executed): (Vec<(usize, Call)>, Vec<(usize, Call)>) =
+    let (requested, executed): (Vec<_>, Vec<_>) =
         calls.partition(|(_, call)| call.made == Made::Requested);
     let results = std::mem::take(&mut transcript.results);
     let mut join = Join { transcript, joined: Vec::new(), by_id: HashMap::new() };
-    requested.into_iter().for_each(|(index, call)| join.request(call, index));
-    executed.into_iter().for_each(|(index, call)| join.execute(call, index));
-    results.into_iter().for_each(|recorded| join.result(recorded));
+    for (index, call) in requested {
+        join.request(call, index);
+    }
+    for (index, call) in executed {
+        join.execute(call, index);
+    }
+    for recorded in results {
+        join.result(recorded);
+    }
     join.finish(rules)
 }
 
@@ -338,7 +344,7 @@ fn merge(call: &mut Call, other: &Call) {
         (None, _) => (call.at, call.until) = (other.at, other.until),
         // Histories repeat a request later than it was made.
         (Some(mine), Some(theirs)) if call.made == other.made && theirs < mine => {
-            call.at = other.at
+            call.at = other.at;
         }
         _ => {}
     }

@@ -578,6 +578,7 @@ fn help_teaches() {
         "validate",
         "bench",
         "convert",
+        "import",
         "judge",
         "judge pass-rate",
         "judge preference",

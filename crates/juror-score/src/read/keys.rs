@@ -107,6 +107,8 @@ impl Of {
             "reference_steps",
             "question_id",
             "judged_by",
+            "trace_id",
+            "cost",
             "answer_reference_claims_count",
             "answer_actual_claims_count",
             "answer_matching_claims_count",
@@ -162,6 +164,18 @@ fn is_step_key(key: &[u8]) -> bool {
             | b"matches"
             | b"missed"
             | b"match"
+            // What imported traces say beside.
+            | b"args_raw"
+            | b"output_raw"
+            | b"output_truncated"
+            | b"kind"
+            | b"call_status"
+            | b"server"
+            | b"agent"
+            | b"parent_id"
+            | b"started_at"
+            | b"ended_at"
+            | b"source"
     )
 }
 

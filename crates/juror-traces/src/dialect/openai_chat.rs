@@ -1,4 +1,4 @@
-//! OpenAI chat messages (§1), and messages that look like them, such as Inspect's.
+//! OpenAI chat messages, and messages that look like them, such as Inspect's.
 
 use serde_json::Value;
 
@@ -13,6 +13,12 @@ pub(crate) fn read(transcript: &mut Transcript, messages: &[Value], pointer: &st
     for (index, message) in messages.iter().enumerate() {
         read_message(transcript, message, index, &format!("{pointer}/{index}"));
     }
+}
+
+/// Reads one message, or a whole reply with its choices. The last part of the pointer is its index.
+pub(crate) fn read_message_at(transcript: &mut Transcript, message: &Value, pointer: &str) {
+    let index = pointer.rsplit('/').next().and_then(|index| index.parse().ok()).unwrap_or(0);
+    read_message(transcript, message, index, pointer);
 }
 
 fn read_message(transcript: &mut Transcript, message: &Value, index: usize, pointer: &str) {
@@ -89,6 +95,8 @@ fn outcome(message: &Value) -> Outcome {
         outcome.is_error = Some(true);
         outcome.error = look::words(error, "message").or(error.as_str()).map(str::to_owned);
     }
+    let is_cut = |truncated: &Value| truncated.as_bool().unwrap_or(truncated.is_array());
+    outcome.is_truncated = message.get("truncated").is_some_and(is_cut);
     let is_error = message.get("is_error").and_then(Value::as_bool);
     let of_status = look::text(message, "status").map(|status| status == "error");
     outcome.is_error = outcome.is_error.or(is_error).or(of_status);

@@ -1,4 +1,4 @@
-//! Items of OpenAI's Responses API (§2a), and the run items that the Agents SDK puts around them.
+//! Items of OpenAI's Responses API, and the run items that the Agents SDK puts around them.
 
 use serde_json::{Map, Value};
 

@@ -13,6 +13,7 @@ mod convert;
 mod demo;
 mod eval;
 mod gate;
+mod import;
 mod judge;
 mod junit;
 mod label;
@@ -26,6 +27,7 @@ mod schema;
 mod serve;
 mod tool_args;
 mod tools;
+mod trace_args;
 mod validate;
 mod view;
 
@@ -52,6 +54,7 @@ Examples:
   juror demo                                     a worked example, no files needed
   juror eval reference.yaml responses.jsonl      judge recorded answers
   juror eval reference.yaml --agent openai:URL   ask an agent, and judge its answers
+  juror import trace.jsonl -o responses.jsonl    what your framework recorded, as responses
   juror compare runs/main runs/pr-412            did the change make it better?
   juror report runs/main -o report.html          every question of a run, in a browser
   juror view runs                                all runs of a folder, live, in a browser
@@ -86,6 +89,7 @@ enum Command {
     Validate(validate::ValidateArgs),
     Bench(Box<bench::BenchArgs>),
     Convert(convert::ConvertArgs),
+    Import(import::ImportArgs),
     Judge(judge::JudgeArgs),
     Label(label::LabelArgs),
     Calibrate(calibrate::CalibrateArgs),
@@ -122,6 +126,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Validate(args) => validate::run(&args),
         Command::Bench(args) => bench::run(&args, line),
         Command::Convert(args) => convert::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Label(args) => label::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),

@@ -34,6 +34,7 @@ use super::junit::JunitArgs;
 use super::live_args::LiveArgs;
 use super::model_args::{self, ModelArgs, parse_count};
 use super::page::{PageArgs, PageFiles, replies};
+use super::trace_args::TraceArgs;
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -74,7 +75,8 @@ Examples:
 
 REFERENCE is a list of templates in YAML or JSON, or a template or question a line (JSONL).
 RESPONSES is a JSON object by question id, a JSON list, or one response a line (JSONL). Several
-answers to a question are told apart by a `trial`: 1, 2 and so on.
+answers to a question are told apart by a `trial`: 1, 2 and so on. A trace of an agent framework
+is read as `juror import` reads it (docs/traces.md).
 Both may be compressed (.gz, .zst); - is standard input.
 
 ";
@@ -107,6 +109,9 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     read: ResponseArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -200,7 +205,7 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
         );
     }
     let responses = args.responses.as_deref().unwrap_or_default();
-    let (reference, responses) = load_both(&args.reference, responses)?;
+    let (reference, responses) = load_both(args, responses)?;
     let exit = args.work(&reference, &responses, &settings, line).run();
     // The program ends here, and the system reclaims memory faster than dropping would.
     std::mem::forget((reference, responses));
@@ -515,13 +520,21 @@ fn all_problems(evaluation: &Evaluation<'_>) -> Problems {
 }
 
 /// Loads both files, concurrently unless one of them is standard input.
-fn load_both(reference: &str, responses: &str) -> anyhow::Result<(Document, Document)> {
+fn load_both(args: &EvalArgs, responses: &str) -> anyhow::Result<(Document, Document)> {
     anyhow::ensure!(
-        !(reference == "-" && responses == "-"),
+        !(args.reference == "-" && responses == "-"),
         "only one of REFERENCE and RESPONSES can be standard input"
     );
+    if args.trace.is_trace(responses)? {
+        let reference = load(&args.reference)?;
+        let (responses, told) = args.trace.responses(responses, &reference)?;
+        if !args.report.quiet {
+            output::print_note(told.trim_end());
+        }
+        return Ok((reference, responses));
+    }
     let (reference, responses) = thread::scope(|scope| {
-        let reference = scope.spawn(|| load(reference));
+        let reference = scope.spawn(|| load(&args.reference));
         let responses = load(responses);
         (reference.join(), responses)
     });

@@ -1,0 +1,163 @@
+//! Runs as LangSmith exports them: flat with parents, or with children inside.
+
+use serde_json::Value;
+
+use super::facts::{Role, SpanFacts};
+use super::read::{documents_of, query_of};
+use crate::args::Args;
+use crate::call::{Call, Kind, Made};
+use crate::dialect;
+use crate::look;
+use crate::outcome::Outcome;
+use crate::question_key::id_in;
+use crate::rules::Rules;
+use crate::time::nanoseconds;
+use crate::transcript::{Transcript, usage_of};
+
+/// The deepest run that is followed.
+const DEEPEST: usize = 200;
+
+/// Reads a run and its children.
+pub(crate) fn read(run: &Value, place: &str, rules: &Rules, keep: &mut dyn FnMut(SpanFacts)) {
+    read_within(run, None, place, rules, DEEPEST, keep);
+}
+
+fn read_within(
+    run: &Value,
+    above: Option<&SpanFacts>,
+    place: &str,
+    rules: &Rules,
+    depth: usize,
+    keep: &mut dyn FnMut(SpanFacts),
+) {
+    let id = look::id(run, &["id"]).unwrap_or_default();
+    let trace = look::id(run, &["trace_id"]).or_else(|| above.map(|above| above.trace.clone()));
+    let time = |key: &str| look::get(run, key).and_then(nanoseconds).unwrap_or(0);
+    let mut facts = SpanFacts {
+        trace: trace.unwrap_or_else(|| id.clone()),
+        parent: look::id(run, &["parent_run_id"]).or_else(|| above.map(|above| above.span.clone())),
+        span: id,
+        start: time("start_time"),
+        end: time("end_time"),
+        question_id: id_in(run, rules.question_id.as_deref()),
+        other_ids: look::id(run, &["session_id"]).into_iter().collect(),
+        error: look::words(run, "error").map(str::to_owned),
+        ..SpanFacts::default()
+    };
+    read_run(&mut facts, run, place);
+    let children = look::items(run, "child_runs");
+    if depth > 0 {
+        for (at, child) in children.iter().enumerate() {
+            read_within(
+                child,
+                Some(&facts),
+                &format!("{place}/child_runs/{at}"),
+                rules,
+                depth - 1,
+                keep,
+            );
+        }
+    }
+    keep(facts);
+}
+
+fn read_run(facts: &mut SpanFacts, run: &Value, place: &str) {
+    let inputs = run.get("inputs").unwrap_or(&Value::Null);
+    let outputs = run.get("outputs").unwrap_or(&Value::Null);
+    match look::text(run, "run_type") {
+        Some("tool") => {
+            facts.role = Role::Tool;
+            facts.tool = Some(Box::new(tool(facts, run, inputs, outputs, place)));
+        }
+        Some("retriever") => {
+            facts.role = Role::Tool;
+            facts.tool = Some(Box::new(retriever(facts, inputs, outputs, place)));
+        }
+        kind => {
+            let is_model = kind == Some("llm");
+            facts.role = if is_model { Role::Model } else { Role::Other };
+            let is_root = facts.parent.is_none();
+            if is_model || is_root {
+                messages(facts, run, inputs, outputs, is_model, place);
+            }
+        }
+    }
+}
+
+fn messages(
+    facts: &mut SpanFacts,
+    run: &Value,
+    inputs: &Value,
+    outputs: &Value,
+    is_model: bool,
+    place: &str,
+) {
+    let (mut given, mut gave) = (Transcript::at(place), Transcript::at(place));
+    dialect::read_value(&mut given, inputs, "/inputs");
+    given.ask(
+        look::first(inputs, &["input", "question", "query"])
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+    );
+    given.answer = None;
+    dialect::read_value(&mut gave, outputs, "/outputs");
+    if gave.answer.is_none() && gave.calls.is_empty() {
+        gave.say(
+            look::first(outputs, &["output", "answer"]).and_then(Value::as_str).map(str::to_owned),
+        );
+    }
+    if is_model {
+        let recorded = look::at(outputs, &["llm_output", "token_usage"])
+            .or_else(|| look::at(run, &["extra", "metadata", "usage_metadata"]))
+            .or_else(|| look::get(outputs, "usage_metadata"));
+        facts.usage = recorded.and_then(usage_of);
+    }
+    facts.take_messages(given, gave);
+}
+
+fn executed(facts: &SpanFacts, name: &str, place: &str) -> Call {
+    Call {
+        name: name.to_owned(),
+        made: Made::Executed,
+        at: (facts.start > 0).then_some(facts.start),
+        until: (facts.end > 0).then_some(facts.end),
+        source: place.to_owned(),
+        stand_in: Some(facts.span.clone()),
+        ..Call::default()
+    }
+}
+
+fn tool(facts: &SpanFacts, run: &Value, inputs: &Value, outputs: &Value, place: &str) -> Call {
+    let mut call = executed(facts, look::text(run, "name").unwrap_or_default(), place);
+    call.args = Args::of_input(inputs);
+    let content =
+        look::get(outputs, "output").or(Some(outputs).filter(|outputs| !outputs.is_null()));
+    let mut outcome = content.map(Outcome::unflagged);
+    call.id = outcome.as_mut().and_then(Outcome::unwrap);
+    match &facts.error {
+        Some(error) => {
+            call.outcome = Some(Outcome {
+                is_error: Some(true),
+                error: Some(error.clone()),
+                ..outcome.unwrap_or_default()
+            });
+        }
+        None => {
+            call.outcome = outcome
+                .map(|outcome| Outcome { is_error: outcome.is_error.or(Some(false)), ..outcome });
+        }
+    }
+    call
+}
+
+fn retriever(facts: &SpanFacts, inputs: &Value, outputs: &Value, place: &str) -> Call {
+    let mut call = executed(facts, "retrieval", place);
+    call.kind = Kind::Retrieval;
+    let query = query_of(inputs.clone());
+    call.args = serde_json::Map::from_iter([("query".to_owned(), query)]).into();
+    call.outcome = Some(match &facts.error {
+        Some(error) => Outcome::failure(error.clone()),
+        None => Outcome::flagged(&documents_of(outputs), false),
+    });
+    call
+}

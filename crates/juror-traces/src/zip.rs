@@ -1,0 +1,219 @@
+//! Reads ZIP files, as Inspect writes its logs: stored, deflated or compressed with Zstandard.
+
+use std::io::Read;
+
+/// Why a ZIP file cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ZipError {
+    /// It ends in the middle, or is no ZIP file at all.
+    #[error("the ZIP file is cut off or broken")]
+    Broken,
+    /// An entry is compressed in a way that is not supported.
+    #[error("`{name}` is compressed by method {method}, which is not supported")]
+    Method {
+        /// The entry.
+        name: String,
+        /// The number of the method.
+        method: u16,
+    },
+    /// An entry is larger than it may be.
+    #[error("`{0}` becomes too large when it is decompressed")]
+    TooLarge(String),
+}
+
+/// The largest entry, decompressed.
+const MOST: u64 = 1 << 30;
+
+/// An entry of a ZIP file.
+#[derive(Debug)]
+pub(crate) struct Entry<'b> {
+    pub(crate) name: String,
+    method: u16,
+    packed: &'b [u8],
+}
+
+/// Whether bytes are a ZIP file.
+pub(crate) fn is_zip(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
+}
+
+/// Returns the entries by the list at the end of the file.
+pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, ZipError> {
+    let end = memchr::memmem::rfind(bytes, b"PK\x05\x06").ok_or(ZipError::Broken)?;
+    let mut count = u64::from(u16_at(bytes, end + 10)?);
+    let mut at = u64::from(u32_at(bytes, end + 16)?);
+    // Large files have their sizes in a record before.
+    if count == 0xffff || at == 0xffff_ffff {
+        let large = memchr::memmem::rfind(&bytes[..end], b"PK\x06\x06").ok_or(ZipError::Broken)?;
+        count = u64_at(bytes, large + 32)?;
+        at = u64_at(bytes, large + 48)?;
+    }
+    let mut at = usize::try_from(at).map_err(|_| ZipError::Broken)?;
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let (entry, next) = entry(bytes, at)?;
+        entries.push(entry);
+        at = next;
+    }
+    Ok(entries)
+}
+
+fn entry(bytes: &[u8], at: usize) -> Result<(Entry<'_>, usize), ZipError> {
+    if slice(bytes, at, 4)? != b"PK\x01\x02" {
+        return Err(ZipError::Broken);
+    }
+    let field = |offset| u16_at(bytes, at + offset).map(usize::from);
+    let (name_length, extra_length, comment_length) = (field(28)?, field(30)?, field(32)?);
+    let name = String::from_utf8_lossy(slice(bytes, at + 46, name_length)?).into_owned();
+    let extra = slice(bytes, at + 46 + name_length, extra_length)?;
+    let sizes = [u32_at(bytes, at + 24)?, u32_at(bytes, at + 20)?, u32_at(bytes, at + 42)?];
+    let [_, packed, header] = large_sizes(extra, sizes)?;
+    let header = usize::try_from(header).map_err(|_| ZipError::Broken)?;
+    let before =
+        30 + usize::from(u16_at(bytes, header + 26)?) + usize::from(u16_at(bytes, header + 28)?);
+    let packed = usize::try_from(packed).map_err(|_| ZipError::Broken)?;
+    let packed = slice(bytes, header + before, packed)?;
+    let entry = Entry { name, method: u16_at(bytes, at + 10)?, packed };
+    Ok((entry, at + 46 + name_length + extra_length + comment_length))
+}
+
+/// Sizes that do not fit are in an extra field: those that are all ones, in order.
+fn large_sizes(extra: &[u8], sizes: [u32; 3]) -> Result<[u64; 3], ZipError> {
+    let mut large = sizes.map(u64::from);
+    let mut at = 0;
+    while at + 4 <= extra.len() {
+        let (kind, length) = (u16_at(extra, at)?, usize::from(u16_at(extra, at + 2)?));
+        if kind == 1 {
+            let mut field = at + 4;
+            for (size, small) in large.iter_mut().zip(sizes) {
+                if small == u32::MAX {
+                    *size = u64_at(extra, field)?;
+                    field += 8;
+                }
+            }
+        }
+        at += 4 + length;
+    }
+    Ok(large)
+}
+
+impl Entry<'_> {
+    /// Decompresses the entry.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, ZipError> {
+        match self.method {
+            0 => Ok(self.packed.to_vec()),
+            8 => self.unpack(flate2::read::DeflateDecoder::new(self.packed)),
+            93 => {
+                let decoder = zstd::stream::read::Decoder::new(self.packed);
+                self.unpack(decoder.map_err(|_| ZipError::Broken)?)
+            }
+            method => Err(ZipError::Method { name: self.name.clone(), method }),
+        }
+    }
+
+    fn unpack(&self, decoder: impl Read) -> Result<Vec<u8>, ZipError> {
+        let mut plain = Vec::new();
+        decoder.take(MOST + 1).read_to_end(&mut plain).map_err(|_| ZipError::Broken)?;
+        if plain.len() as u64 > MOST {
+            Err(ZipError::TooLarge(self.name.clone()))
+        } else {
+            Ok(plain)
+        }
+    }
+}
+
+fn slice(bytes: &[u8], at: usize, length: usize) -> Result<&[u8], ZipError> {
+    let end = at.checked_add(length).ok_or(ZipError::Broken)?;
+    bytes.get(at..end).ok_or(ZipError::Broken)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Result<u16, ZipError> {
+    let bytes = slice(bytes, at, 2)?;
+    Ok(u16::from_le_bytes([bytes[0], bytes[1]]))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Result<u32, ZipError> {
+    Ok(u32::from(u16_at(bytes, at)?) | u32::from(u16_at(bytes, at + 2)?) << 16)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Result<u64, ZipError> {
+    Ok(u64::from(u32_at(bytes, at)?) | u64::from(u32_at(bytes, at + 4)?) << 32)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Writes a ZIP file of entries: name, method, content.
+    pub(crate) fn packed(files: &[(&str, u16, &str)]) -> Vec<u8> {
+        let (mut out, mut list) = (Vec::new(), Vec::new());
+        for (name, method, content) in files {
+            let data = match method {
+                8 => {
+                    let mut encoder =
+                        flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+                    encoder.write_all(content.as_bytes()).expect("packed");
+                    encoder.finish().expect("packed")
+                }
+                93 => zstd::stream::encode_all(content.as_bytes(), 1).expect("packed"),
+                _ => content.as_bytes().to_vec(),
+            };
+            let size = |length: usize| u32::try_from(length).expect("small").to_le_bytes();
+            let short = |length: usize| u16::try_from(length).expect("small").to_le_bytes();
+            let offset = out.len();
+            let common = [
+                &method.to_le_bytes()[..],
+                &[0; 8],
+                &size(data.len()),
+                &size(content.len()),
+                &short(name.len()),
+                &[0; 2],
+            ]
+            .concat();
+            out.extend(
+                [&b"PK\x03\x04"[..], &[20, 0, 0, 0], &common, name.as_bytes(), &data].concat(),
+            );
+            list.extend(
+                [
+                    &b"PK\x01\x02"[..],
+                    &[20, 0, 20, 0, 0, 0],
+                    &common,
+                    &[0; 10],
+                    &size(offset),
+                    name.as_bytes(),
+                ]
+                .concat(),
+            );
+        }
+        let n = u16::try_from(files.len()).expect("few").to_le_bytes();
+        let size = u32::try_from(list.len()).expect("small").to_le_bytes();
+        let start = u32::try_from(out.len()).expect("small").to_le_bytes();
+        out.extend(&list);
+        out.extend([&b"PK\x05\x06"[..], &[0; 4], &n, &n, &size, &start, &[0; 2]].concat());
+        out
+    }
+
+    #[test]
+    fn entries_are_read_whatever_their_method() {
+        let bytes = packed(&[("a", 0, "one"), ("b", 8, "two"), ("c", 93, "three"), ("d", 12, "x")]);
+        assert!(is_zip(&bytes));
+        let entries = entries(&bytes).expect("entries");
+        let read: Vec<_> =
+            entries.iter().map(|entry| (entry.name.as_str(), entry.read())).collect();
+        assert_eq!(read[0], ("a", Ok(b"one".to_vec())));
+        assert_eq!(read[1], ("b", Ok(b"two".to_vec())));
+        assert_eq!(read[2], ("c", Ok(b"three".to_vec())));
+        assert_eq!(read[3], ("d", Err(ZipError::Method { name: "d".into(), method: 12 })));
+    }
+
+    #[test]
+    fn broken_files_are_refused() {
+        let bytes = packed(&[("a", 0, "one")]);
+        for end in [0, 10, bytes.len() - 20] {
+            assert!(entries(&bytes[..end]).is_err(), "{end}");
+        }
+        assert_eq!(entries(b"PK\x05\x06").err(), Some(ZipError::Broken));
+    }
+}
