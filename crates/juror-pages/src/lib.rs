@@ -10,6 +10,7 @@
 
 mod about;
 mod answers;
+mod evaluated;
 mod result_judge;
 mod run_pages;
 mod scored_run;

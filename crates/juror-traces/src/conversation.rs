@@ -129,6 +129,8 @@ pub struct Conversation {
     pub elapsed_sec: Option<f64>,
     /// The id of the trace, where there is one.
     pub trace_id: Option<String>,
+    /// The outermost span, if there are spans.
+    pub span_id: Option<String>,
     /// What is odd about it.
     pub oddities: Oddities,
     /// What did not become a step, and why: how many of each.
@@ -155,6 +157,7 @@ impl Conversation {
         put("trial", trial.map(Into::into));
         put("question_text", self.questions.first().cloned().map(Value::String));
         put("trace_id", self.trace_id.clone().map(Value::String));
+        put("span_id", self.span_id.clone().map(Value::String));
         put("actual_answer", self.answer.clone().map(Value::String));
         put("actual_steps", serde_json::to_value(&self.steps).ok());
         put("input_tokens", self.usage.input_tokens.map(Into::into));
