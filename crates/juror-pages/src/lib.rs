@@ -12,6 +12,7 @@
 mod about;
 mod answers;
 mod damage;
+mod evaluated;
 mod judge_settings;
 mod judged_attempt;
 mod kept_calls;

@@ -325,7 +325,7 @@ pub fn explain_result(json: &str, profile: &Profile) -> Option<String> {
 
 /// Scores a result again, to say which expected step was missed. The search runs from the last group to
 /// the first, so the last group with a miss is the one at which it ended.
-fn first_miss(json: &str, profile: &Profile) -> Option<String> {
+pub(crate) fn first_miss(json: &str, profile: &Profile) -> Option<String> {
     let result = ResultCase::read(json, &[])?;
     let case = result.case();
     let record = score(&case, profile);

@@ -15,6 +15,7 @@
 //! ([`comparison_html`]), pull requests ([`comparison_markdown`]), pipelines ([`comparison_junit`]),
 //! spreadsheets ([`comparison_tsv`]) and programs ([`comparison_json`]). [`render_run`] renders a single
 //! run for pull requests and pipelines, [`statistics_text`] and [`statistics_html`] its statistics.
+//! [`export`] renders scores for other systems, such as those that store traces.
 //!
 //! ```
 //! use juror_report::{Columns, Format, render_aggregates, write_result};
@@ -61,6 +62,7 @@ mod aggregates;
 mod amount;
 mod calibration;
 mod comparison;
+mod export;
 mod gates;
 mod html;
 mod junit;
@@ -88,6 +90,7 @@ pub use comparison::{
     ComparisonFormat, ComparisonView, comparison_html, comparison_json, comparison_junit,
     comparison_markdown, comparison_name, comparison_text, comparison_tsv, is_unchanged,
 };
+pub use export::{Evaluated, Evaluation, ExportFormat, ExportedRun, export};
 pub use html::{
     AnswerText, HistoryPoint, JudgeCall, JudgeCalls, Page, PageLink, PageOptions, PageRun,
     PageSource, StripCell, VIEW_SCRIPT, VIEW_STYLE, VerdictCalls, history_chart, page_policy,

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use juror_json::{Object, text_of};
 use juror_score::{
-    ByStep, Ending, ErrorResponses, Finding, FlatValue, Judgement, Profile, Record, Step,
+    ByStep, Ending, ErrorResponses, Finding, FlatValue, Judgement, Profile, Record, RecordedIn,
+    Step,
 };
 
 /// Receives a result piece by piece, in order. It may write JSON, or build objects of another
@@ -65,6 +66,12 @@ pub fn emit_result(record: &Record<'_>, profile: &Profile, sink: &mut impl Resul
     text(sink, "question_id", &question.id);
     if let Some(trial) = trajectory.trial {
         json(sink, "trial", &trial.to_string());
+    }
+    let RecordedIn { trace_id, span_id } = trajectory.recorded;
+    for (key, id) in [("trace_id", trace_id), ("span_id", span_id)] {
+        if let Some(id) = id {
+            json(sink, key, id.get());
+        }
     }
     json(sink, "question_text", question.text.get());
     if let Some(answer) = question.answer {

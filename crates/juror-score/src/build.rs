@@ -231,6 +231,7 @@ impl TrajectoryBuilder {
             answer: self.answer.as_deref(),
             steps: self.steps.as_deref().map(build_steps),
             usage: Usage { input_tokens, output_tokens, total_tokens, elapsed_sec },
+            ..Trajectory::default()
         }
     }
 }

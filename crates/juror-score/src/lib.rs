@@ -104,4 +104,4 @@ pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing
 pub use scorecard::{Resources, Scorecard};
 pub use shown_output::{ShownDocument, ShownLimits, ShownOutput};
 pub use stats::{Number, Spread};
-pub use trajectory::{Ending, Status, Step, Trajectory, Usage};
+pub use trajectory::{Ending, RecordedIn, Status, Step, Trajectory, Usage};

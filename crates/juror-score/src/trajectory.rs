@@ -23,6 +23,18 @@ pub struct Trajectory<'a> {
     pub steps: Option<Vec<Step<'a>>>,
     /// Tokens and time used.
     pub usage: Usage<'a>,
+    /// Where it was recorded.
+    pub recorded: RecordedIn<'a>,
+}
+
+/// The trace from which a trajectory was imported, by its ids, each as JSON. Scores that are exported
+/// name them, so that they can be shown beside the trace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordedIn<'a> {
+    /// The trace.
+    pub trace_id: Option<&'a RawValue>,
+    /// Its outermost span.
+    pub span_id: Option<&'a RawValue>,
 }
 
 /// How a trajectory ended.

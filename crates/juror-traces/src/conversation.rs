@@ -129,6 +129,8 @@ pub struct Conversation {
     pub elapsed_sec: Option<f64>,
     /// The id of the trace, where there is one.
     pub trace_id: Option<String>,
+    /// The outermost span, if there are spans.
+    pub span_id: Option<String>,
     /// What is odd about it.
     pub oddities: Oddities,
     /// What did not become a step, and why: how many of each.
@@ -156,6 +158,7 @@ impl Conversation {
             trial,
             question_text: self.questions.first().map(String::as_str),
             trace_id: self.trace_id.as_deref(),
+            span_id: self.span_id.as_deref(),
             actual_answer: self.answer.as_deref(),
             actual_steps: &self.steps,
             input_tokens: self.usage.input_tokens,
@@ -180,6 +183,8 @@ struct Response<'c> {
     question_text: Option<&'c str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_id: Option<&'c str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     actual_answer: Option<&'c str>,
     actual_steps: &'c [Step],

@@ -377,6 +377,7 @@ fn conversation(transcript: Transcript, steps: Vec<Step>) -> Conversation {
         error,
         elapsed_sec,
         trace_id: transcript.trace_id,
+        span_id: transcript.span_id,
         oddities: transcript.oddities,
         left_out: transcript.left_out,
         source: transcript.source,

@@ -31,6 +31,8 @@ pub(crate) struct Transcript {
     pub(crate) ended: Option<u64>,
     pub(crate) elapsed_sec: Option<f64>,
     pub(crate) trace_id: Option<String>,
+    /// The outermost span of the conversation, for dialects that have spans.
+    pub(crate) span_id: Option<String>,
     pub(crate) oddities: Oddities,
     pub(crate) left_out: BTreeMap<String, usize>,
     /// Records that were counted already.

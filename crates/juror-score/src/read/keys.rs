@@ -55,6 +55,8 @@ impl Of {
                 "output_tokens",
                 "total_tokens",
                 "elapsed_sec",
+                "trace_id",
+                "span_id",
             ],
             Of::Step => &["name", "id", "args", "status", "output", "error", "output_media_type"],
         }

@@ -116,6 +116,8 @@ impl Tree {
         transcript.trace_id = Some(trace.to_owned()).filter(|trace| !trace.is_empty());
         let mut by_time = mine.clone();
         by_time.sort_by_key(|facts| (facts.parent.is_some(), facts.start));
+        let outermost = by_time.first().map(|facts| facts.span.clone());
+        transcript.span_id = root.cloned().or(outermost).filter(|span| !span.is_empty());
         for facts in &by_time {
             transcript.question_id =
                 transcript.question_id.take().or_else(|| facts.question_id.clone());

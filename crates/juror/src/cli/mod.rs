@@ -12,6 +12,7 @@ mod completions;
 mod convert;
 mod demo;
 mod eval;
+mod export;
 mod gate;
 mod import;
 mod judge;
@@ -95,6 +96,7 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     Plan(plan::PlanArgs),
     Report(report::ReportRunsArgs),
+    Export(export::ExportArgs),
     Runs(runs::RunsArgs),
     View(view::ViewArgs),
     Serve(serve::ServeArgs),
@@ -132,6 +134,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Runs(args) => runs::run(&args),
         Command::View(args) => view::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -10,13 +10,13 @@ use serde_json::value::RawValue;
 use crate::read::form::form;
 use crate::read::keys::unknown_keys;
 use crate::stats::Number;
-use crate::trajectory::{Ending, Step, Trajectory, Usage};
+use crate::trajectory::{Ending, RecordedIn, Step, Trajectory, Usage};
 
 /// A record, with the id of its question if it has one.
 pub(in crate::read) struct ResponseRecord<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     pub(in crate::read) trajectory: Trajectory<'a>,
-    /// Whether it has any known key besides the id and the trial.
+    /// Whether it has any known key besides those that say what it is a response to.
     pub(super) says_something: bool,
     /// A `trial` that is none.
     pub(super) no_trial: Option<&'a RawValue>,
@@ -56,8 +56,8 @@ pub(in crate::read) fn read_record(text: &str) -> Result<ResponseRecord<'_>, ser
         let message = format!("expected at most {MOST_STEPS} steps, or steps that say something");
         return Err(serde::de::Error::custom(message));
     }
-    let n_names = u32::from(form.question_id.is_some()) + u32::from(form.trial.is_some());
-    let says_something = form.met.count_ones() > n_names;
+    let names = [form.question_id, form.trial, form.trace_id, form.span_id];
+    let says_something = form.met.count_ones() as usize > names.iter().flatten().count();
     let mut unknown: Vec<_> =
         form.unknown.drain(..).take(Problems::MOST).map(|key| (None, key)).collect();
     for (index, step) in form.actual_steps.iter().flatten().enumerate() {
@@ -88,6 +88,8 @@ form! {
         output_tokens: &'a RawValue,
         total_tokens: &'a RawValue,
         elapsed_sec: &'a RawValue,
+        trace_id: &'a RawValue,
+        span_id: &'a RawValue,
     }
 }
 
@@ -110,6 +112,7 @@ impl<'a> ResponseForm<'a> {
                 total_tokens: self.total_tokens,
                 elapsed_sec: self.elapsed_sec,
             },
+            recorded: RecordedIn { trace_id: self.trace_id, span_id: self.span_id },
         }
     }
 }
