@@ -6,8 +6,8 @@
 //! - **Built-in**, a [`ChatAgent`](chat_agent::ChatAgent): a model that is asked until it has an
 //!   answer, along a chain or through a [`tree`] of tries. It asks and calls through traits, so
 //!   that it runs the same against the run's models and a script, in the process and over HTTP.
-//! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), or
-//!   a server ([`RemoteAgent`]). Their output is read leniently ([`read_answered`]) and never
+//! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), a
+//!   server ([`RemoteAgent`]), or a tool of an MCP server ([`McpAgent`]). Their output is read leniently ([`read_answered`]) and never
 //!   trusted: only the calls that Juror's own tools saw count.
 //!
 //! ```
@@ -27,9 +27,8 @@
 pub mod chat_agent;
 mod command;
 pub mod environment;
-#[cfg(unix)]
-mod guard;
 mod headers;
+mod mcp;
 mod mend;
 mod remote;
 pub mod tree;
@@ -41,6 +40,7 @@ use serde_json::value::RawValue;
 
 pub use command::{CommandAgent, CommandSetup};
 pub use headers::{Bearer, Headers, read_secret};
+pub use mcp::McpAgent;
 pub use remote::RemoteAgent;
 pub use wire::{Answered, Id, PROTOCOL, Tell, read_answered};
 pub use written_calls::{WrittenCalls, written_calls};

@@ -5,6 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::label_problem::LabelProblem;
+use crate::tools_problem::ToolsProblem;
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,6 +217,8 @@ pub enum Problem {
     },
     /// A label of an answer that cannot be used.
     Label(LabelProblem),
+    /// A part of a document of tools that cannot be used as it is.
+    Tools(ToolsProblem),
     /// A setting is unknown or has the wrong type.
     BadSetting {
         /// What is wrong with it.
@@ -283,7 +286,7 @@ impl Problem {
                 | Problem::UncountedDocuments { .. }
                 | Problem::UncountedMetrics { .. }
                 | Problem::Label(_)
-        )
+        ) || matches!(self, Problem::Tools(problem) if problem.is_warning())
     }
 }
 
@@ -377,6 +380,7 @@ impl fmt::Display for Problem {
                 write!(f, "no response in any known form: the first record {found}")
             }
             Problem::Label(problem) => problem.fmt(f),
+            Problem::Tools(problem) => problem.fmt(f),
         }
     }
 }
@@ -454,6 +458,7 @@ impl Problem {
             ),
             Problem::BadSetting { hint, .. } => hint.clone(),
             Problem::Label(problem) => problem.hint().map(Into::into),
+            Problem::Tools(problem) => problem.hint().map(Into::into),
             _ => None,
         }
     }

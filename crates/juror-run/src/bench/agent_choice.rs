@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_agents::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
-use juror_agents::{CommandAgent, CommandSetup, Headers, RemoteAgent, Subject};
+use juror_agents::{CommandAgent, CommandSetup, Headers, McpAgent, RemoteAgent, Subject};
 use juror_document::{Notice, option, phrase};
+use juror_mcp::{Address, ClientSetup};
 use juror_models::{Models, Tell};
 use serde_json::Value;
 
@@ -31,6 +32,13 @@ pub enum AgentChoice {
         address: String,
         /// Headers sent with each query.
         headers: Headers,
+    },
+    /// A tool of an MCP server.
+    Mcp {
+        /// The server.
+        address: Address,
+        /// The tool.
+        tool: String,
     },
     /// Answers recorded earlier.
     Recorded {
@@ -133,7 +141,12 @@ impl AgentChoice {
     /// Returns whether the agent runs on this machine, where the environment may affect its
     /// answers.
     pub(super) fn has_environment(&self) -> bool {
-        matches!(self, AgentChoice::Command { .. } | AgentChoice::Own { .. })
+        matches!(
+            self,
+            AgentChoice::Command { .. }
+                | AgentChoice::Own { .. }
+                | AgentChoice::Mcp { address: Address::Command(_), .. }
+        )
     }
 
     /// Prepares the agent, and checks that it can be reached.
@@ -147,6 +160,7 @@ impl AgentChoice {
                 remote(&address, &headers, setup.timeout).await
             }
             AgentChoice::Command { words } => Ok(command(words, setup).await?),
+            AgentChoice::Mcp { address, tool } => mcp(address, &tool, setup).await,
             AgentChoice::Recorded { place, method } => Ok(recorded(&place, &method, &setup.warn)?),
         }
     }
@@ -161,6 +175,14 @@ async fn remote(address: &str, headers: &Headers, timeout: Duration) -> Result<A
             " is its own"
         ]))
     })?;
+    Ok(Agent::Asked(Box::new(agent)))
+}
+
+async fn mcp(address: Address, tool: &str, setup: AgentSetup<'_>) -> Result<Agent, BenchError> {
+    let (timeout, kept_back, tell) = (setup.timeout, setup.kept_back, setup.warn);
+    let client = ClientSetup { timeout, token: None, kept_back, tell };
+    let agent = McpAgent::connect(address, tool, client).await;
+    let agent = agent.map_err(|why| BenchError::Unreachable(Notice::new(why.to_string())))?;
     Ok(Agent::Asked(Box::new(agent)))
 }
 

@@ -87,7 +87,7 @@ impl Benchmark {
     pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
         let began = Instant::now();
         let warn = warner(&plan.listener);
-        let tools = open_tools(&plan.options.settings, &plan.environment, &warn)?;
+        let tools = open_tools(&plan.options.settings, &plan.environment, &warn).await?;
         for problem in &tools.problems {
             (plan.listener)(Event::Warning(problem.clone()));
         }

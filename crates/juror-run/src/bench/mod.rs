@@ -30,6 +30,7 @@ pub use agent::{Agent, Chat};
 pub use agent_choice::{AgentChoice, ChatChoice};
 pub use attempt::{Attempt, ServedCall};
 pub use benchmark::{BenchError, Benchmark, Outcome};
+pub(crate) use environment::kept_back;
 pub use identity::Provenance;
 pub use judge::{JudgeWord, SolveJudge, Solves};
 pub use judged::Judged;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use juror_agents::read_secret;
 use juror_document::{Notice, option, phrase};
+use juror_mcp::Address;
 use juror_models::{Models, Secret};
 use juror_runs::{Resume, RunPlace};
 
@@ -200,12 +201,15 @@ impl BenchOptions {
                 identity.limits = chat.limits(models);
                 identity.model = agent_identity(&self.settings, environment)?;
             }
-            AgentChoice::Command { words } => identity.words.clone_from(words),
+            AgentChoice::Command { words }
+            | AgentChoice::Mcp { address: Address::Command(words), .. } => {
+                identity.words.clone_from(words);
+            }
             AgentChoice::Http { headers, .. } => {
                 identity.environment.extend(agent_headers(headers));
             }
             AgentChoice::Own { declared, .. } => identity.declared = Some(declared.clone()),
-            AgentChoice::Recorded { .. } => {}
+            AgentChoice::Recorded { .. } | AgentChoice::Mcp { .. } => {}
         }
         Ok(identity)
     }

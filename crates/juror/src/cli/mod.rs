@@ -15,6 +15,7 @@ mod gate;
 mod judge;
 mod junit;
 mod label;
+mod mcp;
 mod page;
 mod plan;
 mod report;
@@ -89,6 +90,7 @@ enum Command {
     Runs(runs::RunsArgs),
     View(view::ViewArgs),
     Serve(serve::ServeArgs),
+    Mcp(mcp::McpArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
     Cache(cache::CacheArgs),
@@ -124,6 +126,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Runs(args) => runs::run(&args),
         Command::View(args) => view::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),
         Command::Cache(args) => cache::run(&args),

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use juror_agents::Headers;
+use juror_mcp::Address;
 use juror_run::Environment;
 use juror_run::bench::{AgentChoice, ChatChoice, shown_agent};
 use juror_runs::plain;
@@ -16,6 +17,10 @@ pub(super) fn choice(args: &BenchArgs, environment: &Environment) -> anyhow::Res
     let headers = headers(args, environment)?;
     if is_http(agent) {
         return Ok(AgentChoice::Http { address: agent.to_owned(), headers });
+    }
+    if Address::is_meant(agent) {
+        let (address, tool) = Address::with_tool(agent)?;
+        return Ok(AgentChoice::Mcp { address, tool });
     }
     match agent.split_once(':') {
         None if agent == "chat" => Ok(AgentChoice::Chat(ChatChoice {
@@ -32,7 +37,7 @@ pub(super) fn choice(args: &BenchArgs, environment: &Environment) -> anyhow::Res
             Ok(AgentChoice::Recorded { place, method })
         }
         _ => anyhow::bail!(
-            "there is no agent `{agent}`\n  hint: chat, command:COMMAND, http://… or recorded:PLACE"
+            "there is no agent `{agent}`\n  hint: chat, command:COMMAND, http://…, mcp:COMMAND#TOOL or recorded:PLACE"
         ),
     }
 }

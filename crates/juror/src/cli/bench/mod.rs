@@ -43,6 +43,7 @@ Examples:
 Agents:
   chat              the built-in agent, on the model of llm.agent or llm.generation
   command:COMMAND   a command that is spoken to by lines of JSON
+  mcp:COMMAND#TOOL  a tool of an MCP server that answers questions; also mcp+http://…#TOOL
   http://…          a server that is asked by POST
   recorded:PLACE    answers given before: a file of converted answers or of results, a folder of
                     agents' logs, or another run's folder
@@ -316,7 +317,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
 }
 
 /// Returns the error with the exit code of its kind.
-fn error_of(error: BenchError) -> anyhow::Error {
+pub(super) fn error_of(error: BenchError) -> anyhow::Error {
     if error.is_outside() { Outside(error.into()).into() } else { error.into() }
 }
 
