@@ -30,8 +30,8 @@ impl McpAgent {
         setup: ClientSetup,
     ) -> Result<McpAgent, AgentError> {
         let secrets = Secrets::new(setup.token.iter().map(Secret::expose));
-        let client = Client::connect(address, setup).await.map_err(failed)?;
-        let listing = client.list().await.map_err(failed)?;
+        let client = Client::connect(address, setup).await.map_err(|error| failed(&error))?;
+        let listing = client.list().await.map_err(|error| failed(&error))?;
         let name = |own: &RawValue| serde_json::from_str::<Value>(own.get()).unwrap_or_default();
         let tools: Vec<Value> = listing.tools.iter().map(|own| name(own)).collect();
         let Some(own) = tools.iter().find(|own| own["name"] == *tool) else {
@@ -47,7 +47,8 @@ impl McpAgent {
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         let start = Instant::now();
         let arguments = json!({self.argument.as_str(): task.query}).to_string();
-        let outcome = self.client.call(&self.tool, &arguments).await.map_err(failed)?;
+        let outcome =
+            self.client.call(&self.tool, &arguments).await.map_err(|error| failed(&error))?;
         let outcome = outcome.without(&self.secrets);
         let text = outcome.text();
         if outcome.is_error {
@@ -64,7 +65,7 @@ impl Subject for McpAgent {
     }
 }
 
-fn failed(error: ClientError) -> AgentError {
+fn failed(error: &ClientError) -> AgentError {
     AgentError(error.to_string())
 }
 

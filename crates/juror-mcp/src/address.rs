@@ -35,7 +35,7 @@ impl Address {
         let bad = |why| BadAddress { text: text.to_owned(), why };
         if let Some(command) = text.strip_prefix(COMMAND) {
             let words = shlex::split(command).ok_or_else(|| bad("a quote is not closed"))?;
-            let is_empty = words.first().is_none_or(|program| program.is_empty());
+            let is_empty = words.first().is_none_or(String::is_empty);
             return if is_empty { Err(bad("which command?")) } else { Ok(Address::Command(words)) };
         }
         let url = text.strip_prefix(HTTP).filter(|_| Address::is_meant(text));

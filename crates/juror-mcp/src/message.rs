@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_told_by_its_code() {
-        let code = |text: &str| Message::read(text).map(|_| 0).unwrap_or_else(|error| error.code);
+        let code = |text: &str| Message::read(text).map_or_else(|error| error.code, |_| 0);
         assert_eq!(code("{"), PARSE_ERROR);
         assert_eq!(code("[]"), INVALID_REQUEST);
         assert_eq!(code("5"), INVALID_REQUEST);

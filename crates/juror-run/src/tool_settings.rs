@@ -203,9 +203,9 @@ impl std::fmt::Debug for RealSettings {
 impl RealSettings {
     /// Removes keys, which affect who pays but not the replies.
     pub(crate) fn without_secrets(&self) -> RealSettings {
-        let open = |proxy: &String| match Address::is_meant(proxy) {
-            true => in_agent(proxy, Mask::Hash),
-            false => without_credentials(proxy),
+        let open = |proxy: &String| {
+            let is_server = Address::is_meant(proxy);
+            if is_server { in_agent(proxy, Mask::Hash) } else { without_credentials(proxy) }
         };
         let proxy = self.proxy.iter().map(open).collect();
         let mut open = RealSettings { key: None, proxy, ..self.clone() };
@@ -256,12 +256,8 @@ pub(crate) fn one_or_many<'de, D: serde::Deserializer<'de>>(
 }
 
 /// Writes a list as one value where it has one, as settings of one value were written.
-#[expect(clippy::ptr_arg, reason = "what serde passes")]
-fn as_one_or_many<S: serde::Serializer>(
-    list: &Vec<String>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match list.as_slice() {
+fn as_one_or_many<S: serde::Serializer>(list: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match list {
         [] => serializer.serialize_none(),
         [one] => serializer.serialize_str(one),
         many => many.serialize(serializer),

@@ -151,9 +151,9 @@ impl Server {
         let (start, server) = (Instant::now(), self.clone());
         let work = async move {
             let call = Arc::new(call);
-            let served = server.in_time(&call).await;
-            server.tell(&call, &served, of, start.elapsed());
-            served
+            let reply = server.in_time(&call).await;
+            server.tell(&call, &reply, of, start.elapsed());
+            reply
         };
         let bug = |_| Served::busy("Juror failed to answer");
         tokio::spawn(work).await.unwrap_or_else(bug)

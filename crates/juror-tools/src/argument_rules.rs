@@ -194,13 +194,13 @@ mod tests {
         let rules = rules(&["*key*", "login/who"], &["now", "other/city"]);
         let input = r#"{"city": "Oslo", "apiKey": "s3cret-s3cret", "now": 5.0,
             "deep": {"KEY": 7, "list": [{"now": 1, "who": "me"}]}}"#;
-        let ruled = rules.apply("weather", input);
+        let applied = rules.apply("weather", input);
         let key =
             r#"{"city": "Oslo", "apiKey": "***", "deep": {"KEY": "***", "list": [{"who": "me"}]}}"#;
-        assert_eq!(ruled.key, key);
+        assert_eq!(applied.key, key);
         let shown = r#"{"city": "Oslo", "apiKey": "***", "now": 5.0, "deep": {"KEY": "***", "list": [{"now": 1, "who": "***"}]}}"#;
         assert_eq!(rules.apply("login", input).shown, shown);
-        assert_eq!(ruled.secrets.redact("it was s3cret-s3cret".into()), "it was ***");
+        assert_eq!(applied.secrets.redact("it was s3cret-s3cret".into()), "it was ***");
     }
 
     #[test]

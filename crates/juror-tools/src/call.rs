@@ -162,10 +162,10 @@ impl ToolCall {
         if rules.is_empty() {
             return self;
         }
-        let ruled = rules.apply(&self.api, &self.input);
+        let arguments = rules.apply(&self.api, &self.input);
         // What was JSON still is.
-        let key = str_of_json(&ruled.key).unwrap_or_else(|_| self.key.clone());
-        ToolCall { id: id_of(&self.names, &key), key, ruled: Some(Arc::new(ruled)), ..self }
+        let key = str_of_json(&arguments.key).unwrap_or_else(|_| self.key.clone());
+        ToolCall { id: id_of(&self.names, &key), key, ruled: Some(Arc::new(arguments)), ..self }
     }
 
     /// The arguments as they may be shown, as JSON.

@@ -48,10 +48,8 @@ impl Cassette {
         let added = add_replies(&self.root, &new.names, entries, self.keeping);
         let (n_new, _) = added.map_err(|problem| problem.to_string())?;
         let was_known = n_new == 0 && self.keeping == Keeping::First;
-        let reply = match was_known {
-            true => self.written(&new).unwrap_or(new.reply),
-            false => new.reply,
-        };
+        let written = if was_known { self.written(&new) } else { None };
+        let reply = written.unwrap_or(new.reply);
         let known = Arc::new(KnownReply::new(&reply, new.origin, None));
         self.locked().insert(id.to_owned(), known.clone());
         Ok((known, was_known))
@@ -111,5 +109,6 @@ pub(crate) fn recorded_list(cassette: &Path, address: &str) -> Option<Listing> {
 
 fn hash_of(address: &str) -> String {
     let hash = Sha256::digest(address.as_bytes());
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let bytes: [u8; 8] = std::array::from_fn(|at| hash[at]);
+    format!("{:016x}", u64::from_be_bytes(bytes))
 }

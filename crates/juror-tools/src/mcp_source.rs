@@ -47,7 +47,7 @@ impl ToolSource for McpSource {
             }
             let arguments = without_key(&call.input);
             let reply = match self.client.call(&name, &arguments).await {
-                Ok(outcome) => reply_of(outcome.without(&self.secrets)),
+                Ok(outcome) => reply_of(&outcome.without(&self.secrets)),
                 Err(ClientError::Refused(error)) if error.is_about_arguments() => {
                     let message = self.secrets.redact(error.message);
                     format!("{{\"error\":{},\"response\":\"\"}}", json!(message))
@@ -112,7 +112,7 @@ impl McpSource {
 }
 
 /// The reply of a tool in the form that agents know.
-fn reply_of(outcome: Outcome) -> String {
+fn reply_of(outcome: &Outcome) -> String {
     let response = dump_json(&outcome.response, JsonStyle::Compact);
     let response = response.unwrap_or_else(|_| json!(outcome.response).to_string());
     if outcome.is_error {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn replies_have_the_form_that_agents_know() {
         let reply =
-            |response: &str, is_error| reply_of(Outcome { response: response.into(), is_error });
+            |response: &str, is_error| reply_of(&Outcome { response: response.into(), is_error });
         assert_eq!(reply("\"sunny\"", false), r#"{"error":"","response":"sunny"}"#);
         assert_eq!(reply("\"no city\"", true), r#"{"error":"no city","response":""}"#);
         assert_eq!(reply("[{\"a\": 1}]", false), r#"{"error":"","response":[{"a":1}]}"#);

@@ -18,7 +18,7 @@ pub(super) struct Connection {
 }
 
 enum Transport {
-    Process(Process),
+    Process(Box<Process>),
     Http(HttpServer),
 }
 
@@ -53,7 +53,7 @@ impl Connection {
         setup: &ClientSetup,
     ) -> Result<Connection, ClientError> {
         let transport = match address {
-            Address::Command(words) => Transport::Process(Process::start(words, setup)?),
+            Address::Command(words) => Transport::Process(Box::new(Process::start(words, setup)?)),
             Address::Http(url) => Transport::Http(HttpServer::new(url, setup)?),
         };
         let server_name = address.short_name();

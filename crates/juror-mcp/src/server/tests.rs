@@ -40,7 +40,7 @@ async fn over(transport: Transport<'_>, message: &Value) -> (u16, Value) {
     (reply.status, body.unwrap_or_default())
 }
 
-fn stateless(method: &str, more: Value) -> Value {
+fn stateless(method: &str, more: &Value) -> Value {
     let mut params = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {}}});
     params.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
@@ -76,16 +76,16 @@ async fn lists_come_page_by_page() {
 
 #[tokio::test]
 async fn a_request_without_a_handshake_says_everything_itself() {
-    let (_, reply) = over(Transport::Lines, &stateless("server/discover", json!({}))).await;
+    let (_, reply) = over(Transport::Lines, &stateless("server/discover", &json!({}))).await;
     assert_eq!(reply["result"]["supportedVersions"][0], "2026-07-28");
     assert_eq!(reply["result"]["resultType"], "complete");
-    let (_, reply) = over(Transport::Lines, &stateless("tools/list", json!({}))).await;
+    let (_, reply) = over(Transport::Lines, &stateless("tools/list", &json!({}))).await;
     assert_eq!(reply["result"]["cacheScope"], "private");
-    let call = stateless("tools/call", json!({"name": "t", "arguments": {"b": 1, "a": 2}}));
+    let call = stateless("tools/call", &json!({"name": "t", "arguments": {"b": 1, "a": 2}}));
     let (_, reply) = over(Transport::Lines, &call).await;
     assert_eq!(reply["result"]["resultType"], "complete");
     let headers = Headers { version: Some("2026-07-28"), ..Headers::default() };
-    let message = stateless("ping", json!({}));
+    let message = stateless("ping", &json!({}));
     let headers = Headers { method: Some("ping"), ..headers };
     let (status, reply) = over(Transport::Http(headers), &message).await;
     assert_eq!((status, &reply["error"]["code"]), (404, &json!(-32601)));
@@ -93,7 +93,7 @@ async fn a_request_without_a_handshake_says_everything_itself() {
 
 #[tokio::test]
 async fn headers_that_contradict_the_body_are_refused() {
-    let call = stateless("tools/call", json!({"name": "tä", "arguments": {}}));
+    let call = stateless("tools/call", &json!({"name": "tä", "arguments": {}}));
     let right = Headers {
         version: Some("2026-07-28"),
         method: Some("tools/call"),

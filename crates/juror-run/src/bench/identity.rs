@@ -129,9 +129,9 @@ fn tool_options(tools: &ToolsSettings) -> String {
 
 /// Hashes where tools are described; a live server counts by its address.
 fn tools_hash(names: &[String]) -> Option<String> {
-    let hash = |name: &String| match Address::is_meant(name) {
-        true => short_hash(&in_agent(name, Mask::Hash)),
-        false => hash_of(Path::new(name)),
+    let hash = |name: &String| {
+        let is_server = Address::is_meant(name);
+        if is_server { short_hash(&in_agent(name, Mask::Hash)) } else { hash_of(Path::new(name)) }
     };
     match names {
         [] => None,

@@ -75,8 +75,7 @@ fn of_tool_file(document: &Document) -> (Vec<Tool>, Problems) {
 
 fn read_list<'d>(look: &mut Look<'d>, value: &'d RawValue, name: &str) -> Vec<Tool> {
     let first = juror_json::from_str::<Vec<&RawValue>>(value.get()).ok();
-    let is_function = |value: &&&RawValue| functions::is_function(value);
-    if first.iter().flatten().next().filter(is_function).is_none() {
+    if first.iter().flatten().next().is_none_or(|value| !functions::is_function(value)) {
         let found = match &first {
             Some(list) if list.is_empty() => "an empty list".to_owned(),
             Some(_) => "a list of something else".to_owned(),

@@ -263,7 +263,7 @@ impl<'r, 'd> Arguments<'r, 'd> {
         if properties.iter().next().is_none() || !is_plain || is_open || is_taken {
             return false;
         }
-        let required = fields.get_set("required").map(RawValue::get).unwrap_or("[]");
+        let required = fields.get_set("required").map_or("[]", RawValue::get);
         let required: Vec<String> = serde_json::from_str(required).unwrap_or_default();
         for (name, value) in properties.iter() {
             let argument = name.clone().into_owned();
@@ -284,19 +284,20 @@ impl<'r, 'd> Arguments<'r, 'd> {
     fn schema(&mut self, look: &mut Look<'d>) -> Option<Box<RawValue>> {
         let field = |(name, value): (&String, &String)| format!("{}:{value}", json!(name));
         let properties: Vec<String> = self.properties.iter().map(field).collect();
-        let mut schema =
-            format!("{{\"type\":\"object\",\"properties\":{{{}}}", properties.join(","));
+        let mut parts = vec![
+            "\"type\":\"object\"".to_owned(),
+            format!("\"properties\":{{{}}}", properties.join(",")),
+        ];
         if !self.required.is_empty() {
-            schema.push_str(&format!(",\"required\":{}", json!(self.required)));
+            parts.push(format!("\"required\":{}", json!(self.required)));
         }
         let definitions = self.writer.definitions(look);
         if !definitions.is_empty() {
-            let field = |(name, value): &(String, String)| format!("{}:{value}", json!(name));
-            let fields: Vec<String> = definitions.iter().map(field).collect();
-            schema.push_str(&format!(",\"$defs\":{{{}}}", fields.join(",")));
+            let fields: Vec<String> =
+                definitions.iter().map(|(name, value)| field((name, value))).collect();
+            parts.push(format!("\"$defs\":{{{}}}", fields.join(",")));
         }
-        schema.push('}');
-        RawValue::from_string(schema).ok()
+        RawValue::from_string(format!("{{{}}}", parts.join(","))).ok()
     }
 }
 

@@ -214,7 +214,7 @@ impl<'r, 'd> SchemaWriter<'r, 'd> {
         };
         let place = (value.get(), path.key("$ref"));
         if self.open.contains(&reference) {
-            return self.push_definition(look, reference, place, out);
+            return self.push_definition(look, &reference, place, out);
         }
         let target = self.references.find(&reference);
         let target = target.and_then(|target| {
@@ -275,12 +275,12 @@ impl<'r, 'd> SchemaWriter<'r, 'd> {
     fn push_definition(
         &mut self,
         look: &mut Look<'d>,
-        reference: String,
+        reference: &str,
         (part, path): (&'d str, Path),
         out: &mut String,
     ) {
-        if !self.definitions.contains_key(&reference) {
-            let problem = ToolsProblem::Recursive { reference: reference.clone() };
+        if !self.definitions.contains_key(reference) {
+            let problem = ToolsProblem::Recursive { reference: reference.to_owned() };
             look.note(part, path, Problem::Tools(problem));
             let last = reference.rsplit('/').next().unwrap_or_default();
             let is_taken = |name: &String| self.definitions.values().any(|taken| taken == name);
@@ -288,9 +288,9 @@ impl<'r, 'd> SchemaWriter<'r, 'd> {
             while is_taken(&name) {
                 name.push('_');
             }
-            self.definitions.insert(reference.clone(), name);
+            self.definitions.insert(reference.to_owned(), name);
         }
-        let name = &self.definitions[&reference];
+        let name = &self.definitions[reference];
         let pointer = name.replace('~', "~0").replace('/', "~1");
         out.push_str(&json!({"$ref": format!("#/$defs/{pointer}")}).to_string());
     }

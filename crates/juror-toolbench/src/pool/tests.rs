@@ -206,7 +206,7 @@ fn schemas_that_would_grow_without_end_are_cut() {
 fn what_is_no_pool_is_refused() {
     for (text, wanted) in [
         (r#"{"a": 1}"#, "no tools in any known form: an object with `a`"),
-        (r#"[1]"#, "no tools in any known form: a list of something else"),
+        ("[1]", "no tools in any known form: a list of something else"),
         (r#""x""#, "no tools in any known form: a text"),
         (r#"{"swagger": "2.0"}"#, "this is version 2.0 of OpenAPI"),
         (r#"{"openapi": "4.0"}"#, "this is version 4.0 of OpenAPI"),

@@ -37,8 +37,8 @@ pub(super) struct McpArgs {
     #[arg(long, value_name = "URL", env = "JUROR_MCP_AT")]
     at: Option<String>,
 
-    /// How clients get to know tools: `list` lists all, page by page, `search` offers search_tools
-    /// and call_tool, `auto` lists up to 128.
+    /// How clients get to know tools: `list` lists all, page by page, `search` offers
+    /// `search_tools` and `call_tool`, `auto` lists up to 128.
     #[arg(long, value_name = "HOW", default_value = "auto", env = "JUROR_MCP_TOOLS")]
     mcp_tools: ListingArg,
 }
@@ -95,8 +95,8 @@ async fn serve(args: &McpArgs) -> anyhow::Result<Exit> {
             }
         }),
     });
-    let served = serve_lines(server.mcp_tools(), tokio::io::stdin(), tokio::io::stdout()).await;
+    let ended = serve_lines(server.mcp_tools(), tokio::io::stdin(), tokio::io::stdout()).await;
     cached.write_hits().map_err(|error| Outside(error.into()))?;
-    served.map_err(|error| Outside(error.into()))?;
+    ended.map_err(|error| Outside(error.into()))?;
     Ok(Exit::Done)
 }

@@ -89,7 +89,7 @@ pub(super) struct ServeArgs {
     timeout: std::num::NonZero<u32>,
 
     /// How clients of MCP get to know tools: `list` lists all, page by page, `search` offers
-    /// search_tools and call_tool, `auto` lists up to 128. A client chooses with /mcp?tools=….
+    /// `search_tools` and `call_tool`, `auto` lists up to 128. A client chooses with /mcp?tools=….
     #[arg(long, help_heading = SERVER, value_name = "HOW", default_value = "auto", env = "JUROR_MCP_TOOLS")]
     mcp_tools: ListingArg,
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The document of the API.
-pub(crate) const DOCUMENT: &str = r#"
+pub(crate) const DOCUMENT: &str = r"
 openapi: 3.1.0
 info: {title: Beds}
 servers: [{url: https://beds.example/v1}]
@@ -23,7 +23,7 @@ paths:
       requestBody:
         required: true
         content: {application/json: {schema: {type: object, properties: {name: {type: string}}}}}
-"#;
+";
 
 /// A running API that repeats what it was asked.
 pub(crate) struct Api {

@@ -10,7 +10,7 @@ fn pools_of_every_kind_are_listed_together() {
     let stage = Stage::new();
     stage.write("beds.yaml", DOCUMENT);
     stage.write("functions.json", r#"[{"type": "function", "name": "plant", "parameters": {}}]"#);
-    let live = stage.live();
+    let live = Stage::live();
     let places = ["--tools", "beds.yaml", "--tools", "functions.json", "--tools", &live];
     let listed = stage.prints(&[&["tools", "list", "--json"], &places[..]].concat());
     let listed: Vec<Value> = serde_json::from_str(&listed).expect("JSON");

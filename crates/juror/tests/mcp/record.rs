@@ -23,7 +23,7 @@ fn what_was_recorded_is_replayed_without_servers() {
     let (stage, api) = (Stage::new(), Api::start());
     stage.write("beds.yaml", DOCUMENT);
     stage.write("juror.yaml", "tools: {match: {ignore: [now]}}");
-    let live = stage.live();
+    let live = Stage::live();
     let shared = ["-c", "juror.yaml", "--tools", "beds.yaml", "--cassette", "cassette"];
     let real = ["--proxy", &api.address, "--proxy", &live];
     let recording = stage.serve(&[&shared[..], &real[..]].concat());
@@ -62,12 +62,12 @@ fn what_was_recorded_is_replayed_without_servers() {
 #[test]
 fn a_tool_of_a_server_answers_queries() {
     let stage = Stage::new();
-    let agent = format!("{}#ask", stage.live());
+    let agent = format!("{}#ask", Stage::live());
     let bench = ["bench", "--queries", "queries.json", "--tools", "live.json", "--agent", &agent];
     stage.prints(&[&bench[..], &["-o", "results.json", "--run", "run"]].concat());
     let results = std::fs::read_to_string(stage.path("results.json")).expect("results");
     assert!(results.contains("Yes, rain."), "{results}");
-    let wrong = format!("{}#nothing", stage.live());
+    let wrong = format!("{}#nothing", Stage::live());
     let refused = stage.run(&[
         "bench",
         "--queries",

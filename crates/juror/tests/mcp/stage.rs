@@ -52,7 +52,7 @@ impl Stage {
     }
 
     /// The address of a server that is a command.
-    pub(crate) fn live(&self) -> String {
+    pub(crate) fn live() -> String {
         format!("mcp:{} mcp --tools live.json --cache live_cache", juror())
     }
 
@@ -101,7 +101,8 @@ impl Stage {
                 if path.is_dir() {
                     folders.push(path);
                 } else {
-                    text += &format!("{}\n", path.display());
+                    text += &path.display().to_string();
+                    text.push('\n');
                     text += &String::from_utf8_lossy(&fs::read(path).expect("a file"));
                 }
             }
