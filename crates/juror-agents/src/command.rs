@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+#[cfg(unix)]
+use juror_mcp::Guard;
 use juror_models::{Pending, Secret, Secrets, Tell as TellTrouble};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Semaphore};
 
-#[cfg(unix)]
-use super::guard::Guard;
 use super::headers::Bearer;
 use super::wire::{Answered, Line, PROTOCOL, Tell, read_answered};
 use super::{AgentError, Subject, Task};

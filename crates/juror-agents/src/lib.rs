@@ -8,8 +8,8 @@
 //!   that it runs the same against the run's models and a script, in the process and over HTTP.
 //! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), such
 //!   as the driver of an object in Python ([`PythonCommand`]), or a server: one that speaks the
-//!   same objects ([`RemoteAgent`]), one that answers like a model ([`OpenAiAgent`]), or one of
-//!   the Agent2Agent protocol ([`A2aAgent`]). Their output is read leniently ([`read_answered`]) and
+//!   same objects ([`RemoteAgent`]), one that answers like a model ([`OpenAiAgent`]), one of
+//!   the Agent2Agent protocol ([`A2aAgent`]), or a tool of an MCP server ([`McpAgent`]). Their output is read leniently ([`read_answered`]) and
 //!   never trusted: only the calls that Juror's own tools saw count.
 //!
 //! ```
@@ -30,9 +30,8 @@ mod a2a;
 pub mod chat_agent;
 mod command;
 pub mod environment;
-#[cfg(unix)]
-mod guard;
 mod headers;
+mod mcp;
 mod mend;
 mod openai_agent;
 mod python_command;
@@ -47,6 +46,7 @@ use serde_json::value::RawValue;
 pub use a2a::A2aAgent;
 pub use command::{CommandAgent, CommandSetup};
 pub use headers::{Bearer, Headers, read_secret};
+pub use mcp::McpAgent;
 pub use openai_agent::OpenAiAgent;
 pub use python_command::PythonCommand;
 pub use remote::RemoteAgent;

@@ -90,7 +90,7 @@ enum Told {
 
 impl Questioning {
     /// Resolves the options and opens the tools, without starting the agent.
-    pub fn new(
+    pub async fn new(
         options: QuestioningOptions,
         questions: Vec<Selected>,
         environment: Environment,
@@ -98,7 +98,7 @@ impl Questioning {
     ) -> Result<Questioning, AskError> {
         let (jobs, trials, sees_calls) = (options.jobs, options.trials, options.sees_calls);
         let plan = options.benchmark().resolve_for(questions.clone(), environment, listener)?;
-        let prepared = plan.prepare()?;
+        let prepared = plan.prepare().await?;
         Ok(Questioning { prepared, questions: tried(questions, trials), jobs, sees_calls })
     }
 

@@ -36,6 +36,7 @@ mod look;
 mod not_numbers;
 mod notice;
 mod problem;
+mod tools_problem;
 mod yaml;
 
 pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
@@ -45,4 +46,5 @@ pub use look::Look;
 pub use not_numbers::Quoted;
 pub use notice::{Notice, Part, Phrase, Spelling, option, option_as, program_only};
 pub use problem::{DatasetError, Folded, NotNumber, Path, Place, Problem, Problems, Segment};
+pub use tools_problem::ToolsProblem;
 pub use yaml::{NotYaml, is_caught, yaml_to_json};

@@ -5,6 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::label_problem::LabelProblem;
+use crate::tools_problem::ToolsProblem;
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,6 +226,8 @@ pub enum Problem {
     },
     /// A label of an answer that cannot be used.
     Label(LabelProblem),
+    /// A part of a document of tools that cannot be used as it is.
+    Tools(ToolsProblem),
     /// A setting is unknown or has the wrong type.
     BadSetting {
         /// What is wrong with it.
@@ -293,7 +296,7 @@ impl Problem {
                 | Problem::UncountedDocuments { .. }
                 | Problem::UncountedMetrics { .. }
                 | Problem::Label(_)
-        )
+        ) || matches!(self, Problem::Tools(problem) if problem.is_warning())
     }
 }
 
@@ -390,6 +393,7 @@ impl fmt::Display for Problem {
                 write!(f, "no response in any known form: the first record {found}")
             }
             Problem::Label(problem) => problem.fmt(f),
+            Problem::Tools(problem) => problem.fmt(f),
         }
     }
 }
@@ -470,6 +474,7 @@ impl Problem {
             ),
             Problem::BadSetting { hint, .. } => hint.clone(),
             Problem::Label(problem) => problem.hint().map(Into::into),
+            Problem::Tools(problem) => problem.hint().map(Into::into),
             _ => None,
         }
     }

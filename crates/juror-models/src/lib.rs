@@ -81,5 +81,6 @@ pub use schema::Schema;
 pub use secret::{
     Secret, Secrets, is_secret_name, is_secret_parameter, looks_like_a_key, says_who_asks,
 };
+pub use sse::Events;
 pub use tally::{Calls, Cost, Count, Tally};
 pub use tape::{SHOWN_MARKER, Tape, TapedCall, TapedReply};

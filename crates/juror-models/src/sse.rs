@@ -2,13 +2,13 @@
 
 /// Collects bytes into events. A chunk may end anywhere, even inside a character.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub struct Events {
     pending: Vec<u8>,
 }
 
 impl Events {
     /// Adds bytes and returns the data of every event they complete.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<String> {
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<String> {
         self.pending.extend_from_slice(bytes);
         let mut found = Vec::new();
         while let Some((end, next)) = event_end(&self.pending) {

@@ -47,7 +47,8 @@ impl ToolsSettings {
 
     /// Returns whether there is anything to serve: tools, or known replies.
     pub fn has_anything(&self) -> bool {
-        self.folder.is_some() || !self.cache.is_empty() || self.has_store()
+        let is_named = !self.folder.is_empty() || !self.cache.is_empty() || self.cassette.is_some();
+        is_named || !self.servers().is_empty() || self.has_store()
     }
 
     fn only_reads(&self) -> bool {
@@ -63,7 +64,12 @@ pub(crate) fn known_replies(
 ) -> Result<KnownReplies, SetupError> {
     let (given, folders): (Vec<&String>, Vec<&String>) =
         tools.cache.iter().partition(|name| ToolReplies::is_in(Path::new(name)));
-    let write_back = folders.first().filter(|_| tools.write_back == Some(true));
+    let keeps = has_makers && !tools.only_reads();
+    let cassette = tools.cassette.as_ref();
+    let folders: Vec<&String> = cassette.into_iter().chain(folders).collect();
+    // A cassette that is recorded is written to like a cache folder.
+    let is_written = tools.write_back == Some(true) || (cassette.is_some() && keeps);
+    let write_back = folders.first().filter(|_| is_written);
     let write_back = write_back.map(PathBuf::from);
     let mut places: Vec<ReplyPlace> = Vec::new();
     for name in &folders {
@@ -72,13 +78,12 @@ pub(crate) fn known_replies(
         places.push(ReplyPlace { name: (*name).clone(), read });
     }
     let folders = look_through(&folders, write_back.as_deref(), problems)?;
-    let keeps = has_makers && !tools.only_reads();
     let mut stores = Vec::new();
     // A store that is also named as a cache is opened once, and never changed if nothing is kept.
     let is_store = |name: &&String| is_same(Path::new(name), tools.store_folder());
     let is_given = given.iter().any(is_store);
     let is_read = tools.only_reads() || (is_given && !keeps);
-    let own = open_store(tools, keeps, is_read)?;
+    let own = if cassette.is_some() { None } else { open_store(tools, keeps, is_read)? };
     let own_read = own.as_ref().filter(|_| is_read).map(|store| store.path().to_owned());
     for name in given {
         if own.is_some() && is_store(&name) {
@@ -109,7 +114,9 @@ pub(crate) fn known_replies(
     let store =
         kept.as_ref().or(first.as_ref()).or(stores.first()).map(|store| store.path().to_owned());
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
-    let setup = CachedSetup { folders, stores, kept, first, keeping, write_back, order, memory };
+    let cassette = cassette.filter(|_| keeps).map(PathBuf::from);
+    let setup =
+        CachedSetup { folders, stores, kept, first, cassette, keeping, write_back, order, memory };
     Ok(KnownReplies { setup, store, n_cached_apis, n_kept, places })
 }
 

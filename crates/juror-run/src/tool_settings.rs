@@ -5,8 +5,10 @@ use std::num::NonZero;
 use std::path::Path;
 
 use juror_document::{Document, Problems};
+use juror_mcp::Address;
 use juror_models::says_who_asks;
-use juror_runs::hidden::without_credentials;
+use juror_runs::hidden::{Mask, in_agent, without_credentials};
+use juror_tools::{ArgumentRules, FaultRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,8 +19,11 @@ use crate::settings::{ModelSettings, Settings, null_as_default, positive};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ToolsSettings {
-    /// The folder of tool files.
-    pub folder: Option<String>,
+    /// Where tools are described: folders of tool files, documents (`OpenAPI`, functions, MCP
+    /// tools), live MCP servers.
+    #[serde(deserialize_with = "one_or_many", serialize_with = "as_one_or_many")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub folder: Vec<String>,
     /// Whether tools are served even if the folder is missing, as the public server does.
     #[serde(skip)]
     #[schemars(skip)]
@@ -30,6 +35,18 @@ pub struct ToolsSettings {
     pub cache: Vec<String>,
     /// The folder that replies are kept in, read and written; `.juror/tools` when left out.
     pub store: Option<String>,
+    /// A folder that replies are recorded to and replayed from, in place of a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cassette: Option<String>,
+    /// Which arguments are secrets, and which do not identify a call.
+    #[serde(deserialize_with = "null_as_default", skip_serializing_if = "ArgumentRules::is_empty")]
+    pub r#match: ArgumentRules,
+    /// What goes wrong, for a share of calls.
+    #[serde(deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRule>,
+    /// Decides which calls faults hit; 0 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault_seed: Option<u64>,
     /// Who is asked for a reply, in order; what is configured, when left out. Without `cache`
     /// nothing that is known is read.
     pub sources: Option<Vec<SourceWord>>,
@@ -142,10 +159,16 @@ pub struct SimulatorSettings {
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RealSettings {
-    /// The address of a `ToolBench` proxy.
-    pub proxy: Option<String>,
-    /// The key for it where a request brings none, or `env:NAME`.
+    /// Addresses of what answers calls: a `ToolBench` proxy, the API of an `OpenAPI` document, or
+    /// MCP servers.
+    #[serde(deserialize_with = "one_or_many", serialize_with = "as_one_or_many")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub proxy: Vec<String>,
+    /// The key for them where a request brings none, or `env:NAME`.
     pub key: Option<String>,
+    /// Variables named like keys that MCP servers which are commands may see.
+    #[serde(deserialize_with = "null_as_default", skip_serializing)]
+    pub environment: Vec<String>,
     /// Hosts that may be asked at the addresses in tool files, with headers for each; a header's
     /// value may be `env:NAME`.
     #[serde(deserialize_with = "null_as_default")]
@@ -180,7 +203,11 @@ impl std::fmt::Debug for RealSettings {
 impl RealSettings {
     /// Removes keys, which affect who pays but not the replies.
     pub(crate) fn without_secrets(&self) -> RealSettings {
-        let proxy = self.proxy.as_deref().map(without_credentials);
+        let open = |proxy: &String| {
+            let is_server = Address::is_meant(proxy);
+            if is_server { in_agent(proxy, Mask::Hash) } else { without_credentials(proxy) }
+        };
+        let proxy = self.proxy.iter().map(open).collect();
         let mut open = RealSettings { key: None, proxy, ..self.clone() };
         for (name, value) in open.hosts.values_mut().flatten().flatten() {
             if says_who_asks(name) {
@@ -192,12 +219,18 @@ impl RealSettings {
 }
 
 impl ToolsSettings {
-    /// Uses a folder of tool files that the user names, which must exist.
-    pub fn name_folder(&mut self, folder: Option<&String>) {
-        if let Some(folder) = folder {
-            self.folder = Some(folder.clone());
+    /// Uses tools that the user names, which must exist.
+    pub fn name_folders(&mut self, folders: &[String]) {
+        if !folders.is_empty() {
+            self.folder = folders.to_vec();
             self.is_folder_optional = false;
         }
+    }
+
+    /// The addresses of MCP servers that answer calls.
+    pub(crate) fn servers(&self) -> Vec<String> {
+        let proxies = self.real.iter().flat_map(|real| &real.proxy);
+        proxies.filter(|proxy| Address::is_meant(proxy)).cloned().collect()
     }
 
     /// Turns off refreshing, because an external server follows its own settings.
@@ -220,6 +253,15 @@ pub(crate) fn one_or_many<'de, D: serde::Deserializer<'de>>(
         Some(OneOrMany::One(one)) => vec![one],
         Some(OneOrMany::Many(many)) => many,
     })
+}
+
+/// Writes a list as one value where it has one, as settings of one value were written.
+fn as_one_or_many<S: serde::Serializer>(list: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match list {
+        [] => serializer.serialize_none(),
+        [one] => serializer.serialize_str(one),
+        many => many.serialize(serializer),
+    }
 }
 
 /// The public server's configuration, `config.yml`.
@@ -272,12 +314,12 @@ impl PublicConfig {
         let cache = self.cache_folder.as_ref().filter(is_set).map(place).filter(is_used);
         let proxy = self.toolbench_url.clone().filter(|text| is_set(&text));
         let tools = ToolsSettings {
-            folder: self.tools_folder.as_ref().filter(is_set).map(place),
+            folder: self.tools_folder.as_ref().filter(is_set).map(place).into_iter().collect(),
             is_folder_optional: true,
             cache: cache.into_iter().collect(),
             keep: self.is_save,
             write_back: self.is_save,
-            real: proxy.map(|proxy| RealSettings { proxy: Some(proxy), ..RealSettings::default() }),
+            real: proxy.map(|proxy| RealSettings { proxy: vec![proxy], ..RealSettings::default() }),
             simulator: self.model.as_ref().map(|model| self.simulator(model, form)),
             ..ToolsSettings::default()
         };

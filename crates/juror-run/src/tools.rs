@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_document::{Notice, Phrase, option, option_as, phrase, program_only};
+use juror_mcp::{Address, ClientSetup};
 use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Tell, Width, http_client,
 };
@@ -12,11 +13,13 @@ use juror_runs::short_hash;
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
 use juror_tools::{
-    Cached, CachedSetup, Catalog, CoolDown, Direct, Host, MemoryBudget, PromptBuilder, Proxy,
-    Simulator, SimulatorKind, SimulatorStyle, Source, ToolSource, VirtualTools,
+    Cached, CachedSetup, Catalog, CoolDown, Direct, Faults, Host, LivePool, McpSource,
+    MemoryBudget, PoolSetup, PromptBuilder, Proxy, Simulator, SimulatorKind, SimulatorStyle,
+    Source, ToolSource, ToolsError, VirtualTools, load_pools,
 };
 use serde_json::Value;
 
+use crate::bench::{BenchError, kept_back};
 use crate::environment::Environment;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
 use crate::models::{from_environment, model_identity, own_prices, resolve};
@@ -60,15 +63,16 @@ pub struct Tools {
 }
 
 /// Opens virtual tools.
-pub fn open_tools(
+pub async fn open_tools(
     settings: &Settings,
     environment: &Environment,
     tell: &Tell,
-) -> Result<Tools, SetupError> {
+) -> Result<Tools, BenchError> {
     let tools = &settings.tools;
     let replays = tools.on_miss == Some(MissWord::Fail);
     let mut problems = Vec::new();
-    let mut catalog = load_catalog(tools, &mut problems)?;
+    let client = mcp_client(settings, environment, tell)?;
+    let (mut catalog, live) = load_catalog(tools, &client, &mut problems).await?;
     let words = source_words(tools, replays)?;
     let mut names: Vec<&str> = words.iter().map(|word| word.name()).collect();
     let mut played_by = None;
@@ -91,7 +95,7 @@ pub fn open_tools(
         match word {
             SourceWord::Cache => sources.push(Source::Cache),
             SourceWord::Real => {
-                let real = real(tools, environment, &catalog)?;
+                let real = real(tools, environment, &catalog, (&client, &live))?;
                 sources.extend(real.into_iter().map(Source::Maker));
             }
             SourceWord::Simulator => {
@@ -108,7 +112,7 @@ pub fn open_tools(
                         let told = error.0.below("no model plays the tools until that is mended");
                         problems.push(told);
                     }
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 }
             }
         }
@@ -116,7 +120,12 @@ pub fn open_tools(
     let keeps = tools.keep.unwrap_or(true);
     let budget =
         tools.in_flight_mb.map(|megabytes| MemoryBudget::new(megabytes.get())).unwrap_or_default();
-    let virtual_tools = VirtualTools::new(cached, sources, keeps, budget);
+    let rules = match tools.cassette {
+        Some(_) => tools.r#match.for_cassette(),
+        None => tools.r#match.clone(),
+    };
+    let faults = Faults::new(tools.faults.clone(), tools.fault_seed.unwrap_or_default());
+    let virtual_tools = VirtualTools::with_rules(cached, sources, keeps, budget, rules, faults);
     let match_numbers = tools.numbers.map(|word| match word {
         NumbersWord::Exact => MatchNumbers::Never,
         NumbersWord::Equal => MatchNumbers::Always,
@@ -214,25 +223,63 @@ fn keep_nothing_or_refresh() -> Phrase {
     ]
 }
 
-fn load_catalog(tools: &ToolsSettings, problems: &mut Vec<Notice>) -> Result<Catalog, SetupError> {
-    let Some(folder) = &tools.folder else { return Ok(Catalog::default()) };
-    let root = Path::new(folder);
-    if tools.is_folder_optional && !root.exists() {
+async fn load_catalog(
+    tools: &ToolsSettings,
+    client: &ClientSetup,
+    problems: &mut Vec<Notice>,
+) -> Result<(Catalog, Vec<LivePool>), BenchError> {
+    let is_missing = |folder: &&String| tools.is_folder_optional && !Path::new(folder).exists();
+    if let Some(folder) = tools.folder.iter().find(is_missing) {
         let problem = format!(
             "{folder}: there is no such folder: no APIs are listed, and no model is told of them"
         );
         problems.push(Notice::new(problem).hint(name_the_folder()));
-        return Ok(Catalog::default());
+        return Ok((Catalog::default(), Vec::new()));
     }
-    let catalog = Catalog::load(root).map_err(|error| {
-        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        SetupError::new(format!("{error}: {why}")).hint(name_the_folder())
-    })?;
+    let setup = PoolSetup {
+        client: client.clone(),
+        cassette: tools.cassette.as_ref().map(PathBuf::from),
+        replays: tools.on_miss == Some(MissWord::Fail),
+    };
+    let loaded = load_pools(&tools.folder, &tools.servers(), &setup).await;
+    let (catalog, live) = loaded.map_err(unloaded)?;
     problems.extend(catalog.problems().errors.iter().map(Notice::from));
-    if catalog.n_apis() == 0 {
-        problems.push(Notice::new(format!("{folder}: no tool files are found here")));
+    if catalog.n_apis() == 0 && !tools.folder.is_empty() {
+        let names = tools.folder.join(", ");
+        problems.push(Notice::new(format!("{names}: no tool files are found here")));
     }
-    Ok(catalog)
+    Ok((catalog, live))
+}
+
+fn unloaded(error: ToolsError) -> BenchError {
+    match error {
+        ToolsError::Server(error) => {
+            let hint = "start the command, or open the address, by hand to see what it says";
+            BenchError::Unreachable(Notice::new(error.to_string()).hint(hint))
+        }
+        ToolsError::Folder { ref source, .. } => {
+            SetupError::new(format!("{error}: {source}")).hint(name_the_folder()).into()
+        }
+        error => SetupError::new(error.to_string()).into(),
+    }
+}
+
+/// How MCP servers are reached.
+fn mcp_client(
+    settings: &Settings,
+    environment: &Environment,
+    tell: &Tell,
+) -> Result<ClientSetup, SetupError> {
+    let nothing = RealSettings::default();
+    let own = settings.tools.real.as_ref().unwrap_or(&nothing);
+    let key = own.key.as_deref().map(|key| from_environment(key, environment)).transpose();
+    let key = key.map_err(|why| SetupError::new(format!("tools.real: {why}")))?;
+    Ok(ClientSetup {
+        timeout: Duration::from_secs_f64(own.timeout_seconds.unwrap_or(REAL_TIMEOUT)),
+        token: key.as_deref().map(Secret::new),
+        kept_back: kept_back(&own.environment, settings, std::env::vars_os()),
+        tell: tell.clone(),
+    })
 }
 
 fn name_the_folder() -> Phrase {
@@ -360,6 +407,7 @@ fn real(
     tools: &ToolsSettings,
     environment: &Environment,
     catalog: &Arc<Catalog>,
+    (mcp, live): (&ClientSetup, &[LivePool]),
 ) -> Result<Vec<Box<dyn ToolSource>>, SetupError> {
     let nothing = RealSettings::default();
     let own = tools.real.as_ref().unwrap_or(&nothing);
@@ -372,13 +420,22 @@ fn real(
     let client = http_client().map_err(wrong)?;
     let secret = |value: &str| from_environment(value, environment).map(|key| Secret::new(&key));
     let mut sources: Vec<Box<dyn ToolSource>> = Vec::new();
-    if let Some(proxy) = &own.proxy {
+    let mut base = None;
+    for proxy in &own.proxy {
+        if Address::is_meant(proxy) {
+            let source = McpSource::new(proxy, mcp, live, catalog);
+            sources.push(Box::new(source.map_err(|error| wrong(error.to_string()))?));
+            continue;
+        }
         let address = proxy.parse().map_err(|_| wrong(format!("`{proxy}` is no address")))?;
-        let key = own.key.as_deref().map(secret).transpose().map_err(wrong)?;
-        let client = client.clone();
+        if catalog.is_openapi() {
+            base = Some(address);
+            continue;
+        }
+        let (client, key) = (client.clone(), mcp.token.clone());
         sources.push(Box::new(Proxy { client, address, key, rule, timeout }));
     }
-    if !own.hosts.is_empty() {
+    if !own.hosts.is_empty() || base.is_some() {
         let mut hosts = Vec::new();
         for (name, headers) in &own.hosts {
             let headers = headers.iter().flatten();
@@ -387,7 +444,7 @@ fn real(
             hosts.push(Host::new(name, &headers.map_err(wrong)?).map_err(wrong)?);
         }
         let catalog = catalog.clone();
-        sources.push(Box::new(Direct { client, catalog, hosts, rule, timeout }));
+        sources.push(Box::new(Direct { client, catalog, hosts, base, rule, timeout }));
     }
     if sources.is_empty() {
         return Err(wrong("real tools are wanted, but neither `proxy` nor `hosts` is set".into()));

@@ -33,7 +33,7 @@ impl Subject for Parrot {
 
 fn options(folder: &Path, fails_on: &'static str) -> BenchOptions {
     let mut settings = Settings::default();
-    settings.tools.folder = Some(format!("{EXAMPLES}/tools"));
+    settings.tools.folder = vec![format!("{EXAMPLES}/tools")];
     settings.tools.store = Some(folder.join("store").display().to_string());
     BenchOptions {
         settings,

@@ -7,6 +7,7 @@
 //! | `POST /runs/{run}/{query}/{seal}/virtual` | that address: a tool's reply, recorded for the query |
 //! | `GET /runs/{run}/{query}/calls` | the recorded calls, for the owner of the run's key |
 //! | `DELETE /runs/{run}/{query}`, `DELETE /runs/{run}` | deletes them, for the owner of the run's key |
+//! | `POST /mcp`, `POST /runs/{run}/{query}/{seal}/mcp` | the same tools over MCP |
 //! | `GET /tools?offset=…&limit=…` | all APIs as functions |
 //! | `GET /tools/search?q=…&k=…` | the APIs that match a text best |
 //! | `GET /health` | that the server is up, and what it serves |
@@ -24,7 +25,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use juror_serve::{Limits, MatchNumbers, Server, ServerSetup, StatusCode};
+//! use juror_serve::{Limits, MatchNumbers, McpListing, Server, ServerSetup, StatusCode};
 //! use juror_tools::{Cached, CachedSetup, MemoryBudget, Source, VirtualTools};
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //! use tokio::net::{TcpListener, TcpStream};
@@ -41,6 +42,7 @@
 //!     token: None,
 //!     allowed_hosts: Vec::new(),
 //!     limits: Limits::default(),
+//!     mcp_listing: McpListing::default(),
 //!     log: Arc::new(|_| {}),
 //! });
 //! let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -63,6 +65,7 @@
 pub mod access;
 mod body;
 mod connection;
+mod mcp;
 mod metrics;
 mod open_connections;
 mod response;
@@ -74,5 +77,6 @@ mod stall_timeout;
 pub mod url_parts;
 
 pub use hyper::StatusCode;
+pub use mcp::{MOST_LISTED, McpListing};
 pub use runs::{RecordedCall, RunError, Runs, random_secret};
 pub use server::{Limits, Log, LogEvent, MatchNumbers, Server, ServerSetup};

@@ -17,6 +17,9 @@ const ORIGIN: HeaderName = HeaderName::from_static("juror-origin");
 /// `order`. In a request, which differences are accepted: `numbers`.
 pub(crate) const MATCH: HeaderName = HeaderName::from_static("juror-match");
 
+/// What a rule made go wrong: `slow`, `error` or `malformed`.
+const FAULT: HeaderName = HeaderName::from_static("juror-fault");
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 pub(crate) type HttpResponse = Response<Full<Bytes>>;
@@ -61,6 +64,9 @@ pub(crate) fn served(status: StatusCode, served: &Served) -> HttpResponse {
     }
     if let Some(found_by) = served.found_by() {
         headers.insert(MATCH, HeaderValue::from_static(found_by));
+    }
+    if let Some(fault) = served.fault {
+        headers.insert(FAULT, HeaderValue::from_static(fault));
     }
     reply
 }

@@ -66,7 +66,8 @@ impl Server {
             return reply;
         }
         // A call takes its turn when its body has arrived, so that slow bodies do not block others.
-        if request.uri().path().ends_with("/virtual") {
+        let path = request.uri().path();
+        if path.ends_with("/virtual") || path.ends_with("/mcp") {
             return self.route(request, connection).await;
         }
         match self.slot(connection).await {
@@ -76,7 +77,7 @@ impl Server {
     }
 
     /// Waits for a turn. Fails if the connection is asked to close in the meantime.
-    async fn slot(
+    pub(crate) async fn slot(
         &self,
         connection: &ConnectionState,
     ) -> Result<SemaphorePermit<'_>, HttpResponse> {
@@ -111,6 +112,9 @@ impl Server {
         let path = request.uri().path();
         if path == "/virtual" {
             return self.call(request, None, connection).await;
+        }
+        if path == "/mcp" {
+            return self.answer_mcp(request, None, connection).await;
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let query = request.uri().query().unwrap_or_default().to_owned();
@@ -176,6 +180,7 @@ impl Server {
             Err(refusal) => return self.refuse_call(refusal, of),
         };
         call.numbers = numbers;
+        let call = call.ruled_by(self.setup.tools.rules());
         match self.setup.tools.at_once(&call) {
             Some(served) => self.deliver(&call, &served, of, start),
             None => {
@@ -202,13 +207,19 @@ impl Server {
 
     /// Waits for a reply that is not in memory.
     async fn make(&self, call: ToolCall, of: Option<QueryAddress>, start: Instant) -> HttpResponse {
-        let (limit, call) = (self.setup.limits.reply, Arc::new(call));
+        let call = Arc::new(call);
+        let served = self.in_time(&call).await;
+        self.deliver(&call, &served, of, start)
+    }
+
+    /// Waits for a reply, as long as it may take.
+    pub(crate) async fn in_time(&self, call: &Arc<ToolCall>) -> Served {
+        let limit = self.setup.limits.reply;
         let served = tokio::time::timeout(limit, self.setup.tools.call(call.clone())).await;
-        let served = served.unwrap_or_else(|_| {
+        served.unwrap_or_else(|_| {
             let troubles = vec![format!("no reply within {} s", limit.as_secs())];
             Served::failed(Failure::Late, "No reply in time", troubles)
-        });
-        self.deliver(&call, &served, of, start)
+        })
     }
 
     fn deliver(
@@ -231,7 +242,13 @@ impl Server {
     }
 
     /// Counts, records and logs a call.
-    fn tell(&self, call: &ToolCall, served: &Served, of: Option<QueryAddress>, took: Duration) {
+    pub(crate) fn tell(
+        &self,
+        call: &ToolCall,
+        served: &Served,
+        of: Option<QueryAddress>,
+        took: Duration,
+    ) {
         self.metrics.served(served.from, took);
         (self.setup.log)(&LogEvent::Served {
             category: &call.category,
@@ -247,12 +264,13 @@ impl Server {
             category: call.category.clone(),
             tool_name: call.tool.clone(),
             api_name: call.api.clone(),
-            tool_input: shown_input(&call.input),
+            tool_input: shown_input(call.shown_input()),
             reply: served.body.clone(),
             source: served.from.as_str(),
             found_by: served.found_by(),
             kept_from: served.kept_from(),
             failed: served.failed_outside(),
+            fault: served.fault,
             seconds: took.as_secs_f64(),
         };
         self.runs.record(&address, recorded);
@@ -283,7 +301,7 @@ impl Server {
     }
 
     /// Records a request that was not a proper call.
-    fn record_refused(&self, asked: RawCall, reply: Bytes, of: Option<QueryAddress>) {
+    pub(crate) fn record_refused(&self, asked: RawCall, reply: Bytes, of: Option<QueryAddress>) {
         let Some(address) = of else { return };
         let recorded = RecordedCall {
             category: asked.category,
@@ -295,6 +313,7 @@ impl Server {
             found_by: None,
             kept_from: None,
             failed: None,
+            fault: None,
             seconds: 0.0,
         };
         self.runs.record(&address, recorded);

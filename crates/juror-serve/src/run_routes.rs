@@ -51,7 +51,13 @@ impl Server {
                 let address = QueryAddress::new(run, query, part);
                 return self.call(request, Some(address), connection).await;
             }
-            (_, [_, _, "virtual"]) => return self.refuse(StatusCode::NOT_FOUND, NOT_OPENED),
+            (_, [run, query, part, "mcp"]) => {
+                let address = QueryAddress::new(run, query, part);
+                return self.answer_mcp(request, Some(address), connection).await;
+            }
+            (_, [_, _, "virtual" | "mcp"]) => {
+                return self.refuse(StatusCode::NOT_FOUND, NOT_OPENED);
+            }
             (&Method::POST, [run, query]) if self.setup.opens_runs => {
                 let key = key_of(&request).map_or_else(random_secret, Ok);
                 key.and_then(|key| {
@@ -59,6 +65,7 @@ impl Server {
                     let at = format!("/runs/{}/{}", parts[0], parts[1]);
                     Ok(json!({"run": run, "query": query, "key": key.expose(),
                         "virtual": format!("{at}/{}/virtual", part.expose()),
+                        "mcp": format!("{at}/{}/mcp", part.expose()),
                         "calls": format!("{at}/calls")}))
                 })
             }

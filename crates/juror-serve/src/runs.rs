@@ -36,6 +36,9 @@ pub struct RecordedCall {
     /// Why there is no reply, if the cause is outside of the call, such as a source that is down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// What a rule made go wrong: `slow`, `error` or `malformed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<&'static str>,
     /// How long it took, in seconds.
     pub seconds: f64,
 }
@@ -264,6 +267,7 @@ mod tests {
             found_by: None,
             kept_from: None,
             failed: None,
+            fault: None,
             seconds: 0.0,
         }
     }

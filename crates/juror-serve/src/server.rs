@@ -13,6 +13,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::mcp::McpListing;
 use crate::metrics::Metrics;
 use crate::open_connections::OpenConnections;
 use crate::response;
@@ -144,6 +145,8 @@ pub struct ServerSetup {
     pub allowed_hosts: Vec<String>,
     /// The limits.
     pub limits: Limits,
+    /// How clients of MCP get to know tools.
+    pub mcp_listing: McpListing,
     /// Receives events.
     pub log: Log,
 }

@@ -40,10 +40,20 @@ pub struct Signature {
     /// What it does.
     pub description: String,
     /// Its parameters.
-    pub parameters: Schema,
+    pub parameters: ParametersSchema,
 }
 
 /// The parameters of a function.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum ParametersSchema {
+    /// Made from the list of a tool file.
+    Listed(Schema),
+    /// As a document has it.
+    Own(Box<RawValue>),
+}
+
+/// Parameters that a tool file lists.
 #[derive(Clone, Debug, Serialize)]
 pub struct Schema {
     r#type: &'static str,
@@ -93,7 +103,17 @@ fn as_map<S: Serializer>(
 /// Parameters go by their standard names; if two share one, the last counts. A parameter whose
 /// standard name is empty cannot be passed: it is never listed, and only the official form
 /// describes it.
+///
+/// An API with a schema of its own is described by that, and by its own words.
 pub fn function(name: &str, standard_tool: &str, api: &Api, form: Form) -> Function {
+    if let Some(described) = &api.described {
+        let parameters = ParametersSchema::Own(described.schema.clone());
+        let (name, description) = (name.to_owned(), api.description.clone());
+        return Function {
+            r#type: "function",
+            function: Signature { name, description, parameters },
+        };
+    }
     let mut properties = IndexMap::new();
     let mut add = |list: &[Parameter], is_required: bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -113,7 +133,8 @@ pub fn function(name: &str, standard_tool: &str, api: &Api, form: Form) -> Funct
     let required = add(&api.required.list, true);
     let optional = add(&api.optional.list, false);
     let optional = (form == Form::Official).then_some(optional);
-    let parameters = Schema { r#type: "object", properties, required, optional };
+    let parameters =
+        ParametersSchema::Listed(Schema { r#type: "object", properties, required, optional });
     let description = describe(name, standard_tool, api);
     let function = Signature { name: name.to_owned(), description, parameters };
     Function { r#type: "function", function }
@@ -248,6 +269,7 @@ mod tests {
                 parameter("city", "STRING", "5"),
             ]),
             schema: None,
+            described: None,
         }
     }
 

@@ -10,7 +10,7 @@ use super::names::{
     LONGEST_NAME, Letters, document_name, end_of, full_official_name, plain_name, sanitize,
     standardize_category,
 };
-use super::tool_file::Tool;
+use super::tool_file::{Api, Tool};
 use super::unique::{Cut, unique_names};
 
 /// An API and where it belongs.
@@ -55,6 +55,11 @@ pub struct Registry {
 impl Registry {
     /// Takes APIs in order. If several share a name, the first one gets it.
     pub fn new(entries: Vec<Entry>) -> Registry {
+        Registry::named(entries, |_| None)
+    }
+
+    /// Takes APIs in order. `own` gives the function name of an API that has one of its own.
+    fn named(entries: Vec<Entry>, own: impl Fn(usize) -> Option<String>) -> Registry {
         let identities: Vec<String> = entries.iter().map(Entry::identity).collect();
         let make = |name: fn(&Entry) -> String| entries.iter().map(name).collect::<Vec<String>>();
         let documents = make(|entry| document_name(&entry.tool, &entry.api));
@@ -63,7 +68,11 @@ impl Registry {
             documents.iter().map(|name| sanitize(name, letters, LONGEST_NAME)).collect()
         };
         let full = make(|entry| full_official_name(&entry.tool, &entry.api));
-        let official: Vec<String> = full.iter().map(|name| end_of(name).to_owned()).collect();
+        let official: Vec<String> = full
+            .iter()
+            .enumerate()
+            .map(|(at, name)| own(at).unwrap_or_else(|| end_of(name).to_owned()))
+            .collect();
         // Names in older answers begin with a digit.
         let older: Vec<String> =
             full.iter().map(|name| end_of(without_get(name)).to_owned()).collect();
@@ -107,7 +116,10 @@ impl Registry {
                 api: api.name.clone(),
             })
         });
-        Registry::new(entries.collect())
+        let apis: Vec<&Api> = tools.iter().flat_map(|tool| &tool.apis).collect();
+        Registry::named(entries.collect(), |at| {
+            apis[at].described.as_ref().map(|_| own_name(apis[at]))
+        })
     }
 
     /// Returns the position of an API in the order given to [`Registry::new`].
@@ -155,6 +167,16 @@ impl Registry {
         };
         self.entries.iter().find(is_it)
     }
+}
+
+/// The function name of an API that a document describes: its own, in characters that every model
+/// provider accepts.
+fn own_name(api: &Api) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if api.name.len() <= LONGEST_NAME && !api.name.is_empty() && api.name.chars().all(is_plain) {
+        return api.name.clone();
+    }
+    sanitize(&api.name, Letters::Ascii, LONGEST_NAME)
 }
 
 /// Removes the `get_` that was put before a digit.

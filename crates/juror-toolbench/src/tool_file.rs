@@ -10,6 +10,8 @@ use juror_document::{Document, Look, Path, Problems};
 use juror_json::Object;
 use serde_json::value::RawValue;
 
+use crate::pool::Described;
+
 /// The category of tools that name no other.
 pub const LAST_RESORT_CATEGORY: &str = "Data";
 
@@ -47,6 +49,8 @@ pub struct Api {
     pub optional: Parameters,
     /// The schema of its replies, as in the file.
     pub schema: Option<Box<RawValue>>,
+    /// What a document other than a tool file says about it.
+    pub described: Option<Arc<Described>>,
 }
 
 /// Parameters, parsed and as written in the file: simulators see the latter.
@@ -160,6 +164,7 @@ pub(super) fn read_api<'d>(
         required: read_parameters(look, fields, "required_parameters", path),
         optional: read_parameters(look, fields, "optional_parameters", path),
         schema: schema.map(ToOwned::to_owned),
+        described: None,
     })
 }
 

@@ -15,6 +15,7 @@ use quick_cache::sync::Cache;
 use crate::argument_index::ArgumentIndex;
 use crate::cache_folder::{ApiPath, CacheFolder, read_entries};
 use crate::call::{NumberMatching, ToolCall};
+use crate::cassette::Cassette;
 use crate::reply_writer::{Keeping, ReplyWriter};
 
 /// How much memory is used for known replies by default.
@@ -56,6 +57,8 @@ pub struct Cached {
     /// Read-only stores that are searched last.
     stores: Vec<ToolReplies>,
     writer: Option<ReplyWriter>,
+    /// The cassette that new replies are recorded to, in place of a store.
+    cassette: Option<Arc<Cassette>>,
     order: ArgumentOrder,
     alike: ArgumentIndex,
     /// Replies that were served since hits were last written.
@@ -81,6 +84,9 @@ pub struct CachedSetup {
     /// A store that is searched first but not written to, so that a replay gives the replies of the
     /// original run.
     pub first: Option<ToolReplies>,
+    /// The cassette that new replies are recorded to, in place of a store. Its folder is among
+    /// `folders`.
+    pub cassette: Option<PathBuf>,
     /// Whether a new reply replaces a known one.
     pub keeping: Keeping,
     /// A cache folder to which new replies are written as well.
@@ -97,6 +103,7 @@ impl Cached {
         let tell: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(tell);
         let told = tell.clone();
         let writer = |store| ReplyWriter::start(store, setup.keeping, setup.write_back, told);
+        let cassette = setup.cassette.map(|root| Arc::new(Cassette::new(root, setup.keeping)));
         let half = setup.memory.unwrap_or(DEFAULT_MEMORY) / 2;
         Cached {
             memory: Cache::with_weighter(EXPECTED_REPLIES, half, Weight),
@@ -105,6 +112,7 @@ impl Cached {
             folders: setup.folders,
             stores: setup.stores,
             writer: setup.kept.map(writer),
+            cassette,
             order: setup.order,
             alike: ArgumentIndex::default(),
             touched: Mutex::default(),
@@ -129,7 +137,10 @@ impl Cached {
             return Ok(Some(known));
         }
         let names = call.api_path();
-        let mut found = self.find_exact(&names, &call.key)?;
+        let mut found = self.cassette.as_ref().and_then(|cassette| cassette.get(call.id()));
+        if found.is_none() {
+            found = self.find_exact(&names, &call.key)?;
+        }
         for alike in self.forms(call) {
             if found.is_none() {
                 found = self.find_alike(&names, call, alike)?;
@@ -200,7 +211,9 @@ impl Cached {
             None => Vec::new(),
         };
         let stores = self.all_stores();
-        let Some(key) = self.alike.find((names, alike), &call.input, in_folders, stores)? else {
+        let Some(key) =
+            self.alike.find((names, alike), call.compared_input(), in_folders, stores)?
+        else {
             return Ok(None);
         };
         let known = self.find_exact(names, &key)?;
@@ -226,7 +239,7 @@ impl Cached {
 
     /// Whether new replies are kept.
     pub(crate) fn keeps(&self) -> bool {
-        self.writer.is_some()
+        self.writer.is_some() || self.cassette.is_some()
     }
 
     /// Keeps a reply durably: once this returns, it survives a power failure. Returns the reply
@@ -237,6 +250,9 @@ impl Cached {
         call: &ToolCall,
         new: NewReply,
     ) -> Result<(Arc<KnownReply>, bool), String> {
+        if let Some(cassette) = self.cassette.clone() {
+            return self.record(cassette, call, new).await;
+        }
         let Some(writer) = &self.writer else {
             return Ok((Arc::new(KnownReply::new(&new.reply, new.origin, None)), false));
         };
@@ -252,6 +268,20 @@ impl Cached {
                 (Arc::new(known), kept.was_known)
             }
         };
+        self.memory.insert(call.id().to_owned(), known.clone());
+        Ok((known, was_known))
+    }
+
+    /// Records a reply to a cassette.
+    async fn record(
+        &self,
+        cassette: Arc<Cassette>,
+        call: &ToolCall,
+        new: NewReply,
+    ) -> Result<(Arc<KnownReply>, bool), String> {
+        let id = call.id().to_owned();
+        let kept = tokio::task::spawn_blocking(move || cassette.keep(&id, new)).await;
+        let (known, was_known) = kept.map_err(|error| error.to_string())??;
         self.memory.insert(call.id().to_owned(), known.clone());
         Ok((known, was_known))
     }
@@ -333,7 +363,7 @@ fn in_stores<'s>(
 }
 
 impl KnownReply {
-    fn new(reply: &str, origin: Origin, id: Option<i64>) -> KnownReply {
+    pub(crate) fn new(reply: &str, origin: Origin, id: Option<i64>) -> KnownReply {
         let (body, hits) = (wire(reply), AtomicU64::new(0));
         KnownReply { body, origin, id, hits, found: Alike::default() }
     }

@@ -13,6 +13,7 @@ use juror_toolbench::FolderNames;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::argument_rules::{ArgumentRules, RuledArguments};
 use crate::python_json_error::python_json_error;
 
 /// A pseudo-API by which an agent talks to its user.
@@ -42,6 +43,8 @@ pub struct ToolCall {
     pub toolbench_key: Secret,
     /// The names and arguments in one string, equal for calls that share a reply.
     id: String,
+    /// What rules say about its arguments, if there are rules.
+    ruled: Option<Arc<RuledArguments>>,
 }
 
 /// How numbers in a call's arguments are compared with those of known replies.
@@ -114,6 +117,7 @@ impl ToolCall {
             input: input.to_owned(),
             numbers: NumberMatching::Exact,
             toolbench_key: Secret::new(toolbench_key),
+            ruled: None,
         })
     }
 
@@ -150,6 +154,36 @@ impl ToolCall {
         let arguments = input.and_then(read_input).ok_or_else(|| Refusal::Input(asked()))?;
         ToolCall::of_names(names, (&category, &tool, &api), &arguments, &toolbench_key)
             .map_err(|_| Refusal::Input(asked()))
+    }
+
+    /// Applies rules to the arguments: what is masked or ignored does not identify the call.
+    #[must_use]
+    pub fn ruled_by(self, rules: &ArgumentRules) -> ToolCall {
+        if rules.is_empty() {
+            return self;
+        }
+        let arguments = rules.apply(&self.api, &self.input);
+        // What was JSON still is.
+        let key = str_of_json(&arguments.key).unwrap_or_else(|_| self.key.clone());
+        ToolCall { id: id_of(&self.names, &key), key, ruled: Some(Arc::new(arguments)), ..self }
+    }
+
+    /// The arguments as they may be shown, as JSON.
+    pub fn shown_input(&self) -> &str {
+        self.ruled.as_ref().map_or(&self.input, |ruled| &ruled.shown)
+    }
+
+    /// The arguments that identify the call, as JSON.
+    pub(crate) fn compared_input(&self) -> &str {
+        self.ruled.as_ref().map_or(&self.input, |ruled| &ruled.key)
+    }
+
+    /// Removes masked arguments from a reply.
+    pub(crate) fn redact(&self, reply: String) -> String {
+        match &self.ruled {
+            None => reply,
+            Some(ruled) => ruled.secrets.redact(reply),
+        }
     }
 
     /// The names and arguments in one string, equal for calls that share a reply.

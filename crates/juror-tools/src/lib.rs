@@ -61,10 +61,15 @@
 //! files ([`juror_toolbench`]).
 
 mod argument_index;
+mod argument_rules;
 mod cache_folder;
 mod cached;
 mod call;
+mod cassette;
 mod catalog;
+mod described_request;
+mod faults;
+mod mcp_source;
 mod memory_budget;
 mod python_json_error;
 mod real;
@@ -74,12 +79,15 @@ mod simulator;
 mod source;
 mod virtual_tools;
 
+pub use argument_rules::{ArgumentPattern, ArgumentRules};
 pub use cache_folder::{
     ApiPath, CacheEntries, CacheFolder, Exported, FolderProblem, export, read_entries,
 };
 pub use cached::{ArgumentOrder, Cached, CachedSetup};
 pub use call::{INPUT_ERROR, NumberMatching, RawCall, Refusal, ToolCall};
-pub use catalog::{Catalog, ToolFolderError, list_offers};
+pub use catalog::{Catalog, LivePool, PoolSetup, ToolsError, list_offers, load_pools};
+pub use faults::{Fault, FaultRule, Faults};
+pub use mcp_source::McpSource;
 pub use memory_budget::{MemoryBudget, Reservation};
 pub use real::{Direct, Host, Proxy};
 pub use reply_writer::Keeping;

@@ -8,6 +8,7 @@ use juror_json::text_of;
 use juror_models::{Pending, Secret, Secrets, innermost, says_who_asks};
 use juror_store::Origin;
 use juror_toolbench::names::standard_name;
+use juror_toolbench::pool::{Described, PoolKind};
 use juror_toolbench::{Api, Rule, Tool, accept};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -18,6 +19,7 @@ use serde_json::value::RawValue;
 
 use crate::call::ToolCall;
 use crate::catalog::Catalog;
+use crate::described_request::{described_request, reply_of};
 use crate::source::{NoReply, SourceReply, ToolSource};
 
 /// The longest reply that is read, in bytes.
@@ -49,6 +51,9 @@ pub struct Direct {
     pub catalog: Arc<Catalog>,
     /// The allowed hosts.
     pub hosts: Vec<Host>,
+    /// The address of APIs that `OpenAPI` documents describe, in place of the documents' own. Its
+    /// host is allowed.
+    pub base: Option<Url>,
     /// Which replies are accepted.
     pub rule: Rule,
     /// The time limit for a reply.
@@ -155,16 +160,15 @@ impl ToolSource for Direct {
             let (tool, api) = self.catalog.requested_api(&call.names).ok_or_else(|| {
                 no_reply(format!("no tool file knows {} of {}", call.api, call.tool))
             })?;
+            if let Some(described) = &api.described {
+                return self.reply_described(api, described, &call.input).await;
+            }
             let (request, secrets) = self.request(tool, api, &call.input)?;
             let (status, bytes) = fetch(request, self.timeout).await?;
             if !(200..300).contains(&status) {
                 return Err(no_reply(format!("the API answers with status {status}")));
             }
-            let text = String::from_utf8_lossy(&bytes);
-            let response = match compact(&bytes) {
-                Some(json) => json,
-                None => Value::from(text.as_ref()).to_string(),
-            };
+            let response = as_json(&bytes);
             let reply = format!("{{\"error\":\"\",\"response\":{response}}}");
             accepted(secrets.redact(reply), self.rule)
         })
@@ -172,6 +176,37 @@ impl ToolSource for Direct {
 }
 
 impl Direct {
+    /// Calls an API as its document describes it.
+    async fn reply_described(
+        &self,
+        api: &Api,
+        described: &Described,
+        input: &str,
+    ) -> Result<SourceReply, NoReply> {
+        if described.kind != PoolKind::OpenApi {
+            return Err(no_reply("its document does not say where it is called"));
+        }
+        let made = described_request(api, described, self.base.as_ref(), input)?;
+        let host = self.hosts.iter().find(|host| Some(&host.name) == host_of(&made.url).as_ref());
+        let mut headers = match (&self.base, host) {
+            (None, _) => self.allowed(&made.url)?.headers.clone(),
+            (Some(_), host) => host.map(|host| host.headers.clone()).unwrap_or_default(),
+        };
+        let secret = headers.iter().filter(|(name, _)| says_who_asks(name.as_str()));
+        let secrets = Secrets::new(secret.filter_map(|(_, value)| value.to_str().ok()));
+        for (name, value) in &made.headers {
+            // No argument replaces a key.
+            headers.entry(name).or_insert_with(|| value.clone());
+        }
+        let mut request = self.client.request(made.method, made.url).headers(headers);
+        if let Some(body) = made.body {
+            request = request.body(body);
+        }
+        let (status, bytes) = fetch(request, self.timeout).await?;
+        let reply = secrets.redact(reply_of(status, &as_json(&bytes))?);
+        Ok(SourceReply { reply, origin: Origin::Real, model: None })
+    }
+
     /// Builds the request for a call, and the secrets that its reply must not repeat. Arguments
     /// fill the placeholders of the URL. The others go to the body if the method has one, else to
     /// the query.
@@ -274,7 +309,7 @@ fn fill<'a>(
 }
 
 /// Escapes a text for use as one segment of a path.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
 
@@ -323,6 +358,11 @@ fn broken(error: &reqwest::Error) -> NoReply {
     no_reply(innermost(error)).unasked()
 }
 
+/// A response as JSON: what is none becomes a text.
+fn as_json(bytes: &[u8]) -> String {
+    compact(bytes).unwrap_or_else(|| Value::from(String::from_utf8_lossy(bytes)).to_string())
+}
+
 fn compact(bytes: &[u8]) -> Option<String> {
     dump_json(std::str::from_utf8(bytes).ok()?, JsonStyle::Compact).ok()
 }
@@ -332,7 +372,7 @@ fn accepted(reply: String, rule: Rule) -> Result<SourceReply, NoReply> {
     Ok(SourceReply { reply, origin: Origin::Real, model: None })
 }
 
-fn no_reply(why: impl Into<String>) -> NoReply {
+pub(crate) fn no_reply(why: impl Into<String>) -> NoReply {
     let told = "The real API gave no usable reply".into();
     NoReply { told, why: why.into(), is_unasked: false }
 }
@@ -362,6 +402,7 @@ mod tests {
             client: juror_models::http_client().expect("a client"),
             catalog: Arc::default(),
             hosts,
+            base: None,
             rule: Rule::Compatible,
             timeout: Duration::from_secs(1),
         };

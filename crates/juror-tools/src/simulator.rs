@@ -75,7 +75,7 @@ pub struct PromptBuilder {
     pub cached: Option<Arc<Cached>>,
 }
 
-/// When the model could not be reached, if it is being left alone.
+/// When a model or server could not be reached, if it is being left alone.
 #[derive(Default)]
 pub struct CoolDown(Mutex<Option<Instant>>);
 
@@ -243,13 +243,13 @@ impl PromptBuilder {
 }
 
 impl CoolDown {
-    fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         since.get_or_insert_with(Instant::now);
     }
 
     /// Whether the cool-down has passed; ends it if so.
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_over = since.is_none_or(|since| since.elapsed() >= REST);
         if is_over {

@@ -13,8 +13,10 @@ use juror_store::{NewReply, Origin};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use crate::argument_rules::ArgumentRules;
 use crate::cached::{Cached, KnownReply, wire};
 use crate::call::{NumberMatching, ToolCall};
+use crate::faults::Faults;
 use crate::memory_budget::{MemoryBudget, Reservation};
 use crate::source::{NoReply, SourceReply, ToolSource};
 
@@ -76,6 +78,8 @@ pub struct Served {
     pub troubles: Arc<[String]>,
     /// Why there is no reply, if there is none.
     pub failure: Option<Failure>,
+    /// What a rule made go wrong: `slow`, `error` or `malformed`.
+    pub fault: Option<&'static str>,
 }
 
 /// Counters of calls and replies.
@@ -115,6 +119,8 @@ pub struct VirtualTools {
     counts: CallCounts,
     in_flight: Mutex<HashMap<InFlightKey, PendingReply>>,
     budget: MemoryBudget,
+    rules: ArgumentRules,
+    faults: Faults,
 }
 
 /// Identifies calls that share a reply: a hash of names and arguments, because those can be long.
@@ -129,8 +135,26 @@ impl VirtualTools {
         keeps: bool,
         budget: MemoryBudget,
     ) -> Arc<VirtualTools> {
+        let (rules, faults) = (ArgumentRules::default(), Faults::default());
+        VirtualTools::with_rules(cached, sources, keeps, budget, rules, faults)
+    }
+
+    /// Creates virtual tools with rules for arguments, and for what goes wrong.
+    pub fn with_rules(
+        cached: Arc<Cached>,
+        sources: Vec<Source>,
+        keeps: bool,
+        budget: MemoryBudget,
+        rules: ArgumentRules,
+        faults: Faults,
+    ) -> Arc<VirtualTools> {
         let (counts, in_flight) = (CallCounts::default(), Mutex::default());
-        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight, budget })
+        Arc::new(VirtualTools { cached, sources, keeps, counts, in_flight, budget, rules, faults })
+    }
+
+    /// The rules for arguments, which every call goes through before it is made.
+    pub fn rules(&self) -> &ArgumentRules {
+        &self.rules
     }
 
     /// The limit on the memory of calls in flight.
@@ -159,7 +183,7 @@ impl VirtualTools {
 
     /// Returns a reply from memory, if known replies are the first source.
     pub fn at_once(&self, call: &ToolCall) -> Option<Served> {
-        if !matches!(self.sources.first(), Some(Source::Cache)) {
+        if !matches!(self.sources.first(), Some(Source::Cache)) || !self.faults.is_empty() {
             return None;
         }
         let known = self.cached.in_memory(call)?;
@@ -171,12 +195,20 @@ impl VirtualTools {
     /// caller leaves.
     pub async fn call(self: &Arc<VirtualTools>, call: impl Into<Arc<ToolCall>>) -> Served {
         let call = call.into();
-        if let Some(served) = self.at_once(&call) {
+        let served = self.call_without_faults(&call).await;
+        match self.faults.of(&call) {
+            None => served,
+            Some(fault) => served.spoilt(fault).await,
+        }
+    }
+
+    async fn call_without_faults(self: &Arc<VirtualTools>, call: &Arc<ToolCall>) -> Served {
+        if let Some(served) = self.at_once(call) {
             return served;
         }
         let pending = {
             let mut in_flight = self.in_flight();
-            let key = in_flight_key(&call);
+            let key = in_flight_key(call);
             match in_flight.get(&key) {
                 Some(pending) => {
                     self.counts.joined.fetch_add(1, Ordering::Relaxed);
@@ -189,7 +221,7 @@ impl VirtualTools {
                     let Some(reservation) = self.budget.reserve(call.n_bytes()) else {
                         return Served::busy(&self.budget.full_message());
                     };
-                    let pending = self.begin(call, key, reservation);
+                    let pending = self.begin(call.clone(), key, reservation);
                     in_flight.insert(key, pending.clone());
                     pending
                 }
@@ -305,10 +337,19 @@ impl VirtualTools {
             _ => (&self.counts.simulated, ServedFrom::Simulator),
         };
         count.fetch_add(1, Ordering::Relaxed);
+        let made = SourceReply { reply: call.redact(made.reply), ..made };
         let (body, origin) = (wire(&made.reply), Some(made.origin));
         let served = |troubles: Vec<String>| {
             let (body, troubles) = (body.clone(), troubles.into());
-            Served { body, from, origin, found: Alike::default(), troubles, failure: None }
+            Served {
+                body,
+                from,
+                origin,
+                found: Alike::default(),
+                troubles,
+                failure: None,
+                fault: None,
+            }
         };
         if !self.keeps || !self.cached.keeps() {
             return served(troubles);
@@ -371,6 +412,7 @@ impl Served {
             found: known.found,
             troubles: Arc::default(),
             failure: None,
+            fault: None,
         }
     }
 
@@ -422,6 +464,7 @@ impl Served {
             found: Alike::default(),
             troubles: troubles.into(),
             failure: Some(failure),
+            fault: None,
         }
     }
 }

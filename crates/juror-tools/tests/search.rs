@@ -24,6 +24,7 @@ fn api() -> impl Strategy<Value = Api> {
         required: Parameters::default(),
         optional: Parameters::default(),
         schema: None,
+        described: None,
     })
 }
 

@@ -590,6 +590,7 @@ fn help_teaches() {
         "runs show",
         "runs prune",
         "serve",
+        "mcp",
         "tools",
         "demo",
         "cache",

@@ -11,6 +11,7 @@ fn api(name: &str) -> Api {
         required: Parameters::default(),
         optional: Parameters::default(),
         schema: None,
+        described: None,
     }
 }
 

@@ -109,6 +109,7 @@ pub(crate) fn api(name: &str) -> Api {
         required: Parameters::default(),
         optional: Parameters::default(),
         schema: None,
+        described: None,
     }
 }
 

@@ -105,14 +105,14 @@ impl Options {
     fn settings(&self) -> Result<Settings, Refusal> {
         let mut settings = self.written_settings()?;
         let tools = &mut settings.tools;
-        tools.name_folder(self.tools.as_ref());
+        tools.name_folders(self.tools.as_slice());
         if !self.cache.is_empty() {
             tools.cache.clone_from(&self.cache);
         }
         if self.refresh {
             tools.refresh = Some(true);
         }
-        if tools.folder.is_none() {
+        if tools.folder.is_empty() && tools.real.is_none() {
             let notice = Notice::new("there is no folder of tool files");
             return Err(asked(notice.hint(phrase!["name it with ", option("tools")])));
         }

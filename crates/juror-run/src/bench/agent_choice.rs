@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use juror_agents::chat_agent::{AgentLimits, ChatAgent, Method, prompts};
 use juror_agents::{
-    A2aAgent, AgentError, CommandAgent, CommandSetup, Headers, OpenAiAgent, RemoteAgent, Subject,
+    A2aAgent, AgentError, CommandAgent, CommandSetup, Headers, McpAgent, OpenAiAgent, RemoteAgent,
+    Subject,
 };
 use juror_document::{Notice, option, phrase};
+use juror_mcp::{Address, ClientSetup};
 use juror_models::Models;
 use serde_json::Value;
 
@@ -52,6 +54,13 @@ pub enum AgentChoice {
         address: String,
         /// Headers sent with each query.
         headers: Headers,
+    },
+    /// A tool of an MCP server.
+    Mcp {
+        /// The server.
+        address: Address,
+        /// The tool.
+        tool: String,
     },
     /// Answers recorded earlier.
     Recorded {
@@ -154,7 +163,12 @@ impl AgentChoice {
     /// Returns whether the agent runs on this machine, where the environment may affect its
     /// answers.
     pub(super) fn has_environment(&self) -> bool {
-        matches!(self, AgentChoice::Command { .. } | AgentChoice::Own { .. })
+        matches!(
+            self,
+            AgentChoice::Command { .. }
+                | AgentChoice::Own { .. }
+                | AgentChoice::Mcp { address: Address::Command(_), .. }
+        )
     }
 
     /// Prepares the agent, and checks that it can be reached.
@@ -184,6 +198,7 @@ impl AgentChoice {
             AgentChoice::Recorded { place, method } => {
                 Ok(recorded(&place, &method, setup.listener)?)
             }
+            AgentChoice::Mcp { address, tool } => mcp(address, &tool, setup).await,
         }
     }
 }
@@ -194,6 +209,14 @@ fn unreachable(why: AgentError) -> BenchError {
         option("agent"),
         " is its own"
     ]))
+}
+
+async fn mcp(address: Address, tool: &str, setup: AgentSetup<'_>) -> Result<Agent, BenchError> {
+    let (timeout, kept_back, tell) = (setup.timeout, setup.kept_back, warner(setup.listener));
+    let client = ClientSetup { timeout, token: None, kept_back, tell };
+    let agent = McpAgent::connect(address, tool, client).await;
+    let agent = agent.map_err(|why| BenchError::Unreachable(Notice::new(why.to_string())))?;
+    Ok(Agent::Asked(Box::new(agent)))
 }
 
 async fn command(words: Vec<String>, setup: AgentSetup<'_>) -> Result<Agent, SetupError> {

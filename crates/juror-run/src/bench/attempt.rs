@@ -119,6 +119,9 @@ pub struct ServedCall {
     /// Why a reply that might exist is missing, such as a source that is down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// What a rule made go wrong: `slow`, `error` or `malformed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 impl Attempt {
@@ -307,6 +310,7 @@ mod tests {
             found_by: None,
             kept_from: None,
             failed: None,
+            fault: None,
         };
         let entry = |api: &str| Entry { category: None, tool: "Tool".into(), api: api.into() };
         let registry = Registry::new(vec![entry("One"), entry("Two")]);

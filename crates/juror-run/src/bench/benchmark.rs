@@ -84,7 +84,7 @@ impl Benchmark {
     /// Opens everything that the plan needs, starting with what is cheap to check. Only
     /// [`Benchmark::run`] replaces an earlier run.
     pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
-        let prepared = plan.prepare()?;
+        let prepared = plan.prepare().await?;
         let home = prepared.plan.home(&prepared.manifest)?;
         prepared.start(home).await
     }
@@ -207,10 +207,10 @@ impl Prepared {
 
 impl BenchPlan {
     /// Opens the tools, and determines everything that identifies the run.
-    pub fn prepare(self) -> Result<Prepared, BenchError> {
+    pub async fn prepare(self) -> Result<Prepared, BenchError> {
         let began = Instant::now();
         let warn = warner(&self.listener);
-        let tools = open_tools(&self.options.settings, &self.environment, &warn)?;
+        let tools = open_tools(&self.options.settings, &self.environment, &warn).await?;
         for problem in &tools.problems {
             (self.listener)(Event::Warning(problem.clone()));
         }

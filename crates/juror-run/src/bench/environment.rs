@@ -47,7 +47,7 @@ fn hash_without_passwords(value: String) -> String {
 /// Returns the variables to withhold from an agent process: those that are set, that the user has
 /// not named, and that are named like keys, contain a password, or provide a secret for the
 /// settings.
-pub(super) fn kept_back(
+pub(crate) fn kept_back(
     named: &[String],
     settings: &Settings,
     variables: impl IntoIterator<Item = (OsString, OsString)>,

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use juror_mcp::Address;
 use juror_runs::hidden::{Mask, in_address, in_agent};
 use juror_runs::{BenchIdentity, Manifest, RunKind, file_hash, fingerprint, short_hash};
 use serde::Serialize;
@@ -88,14 +89,13 @@ impl Provenance {
         is_elsewhere: bool,
     ) -> Provenance {
         let hashes: Vec<String> = queries.iter().map(|own| query_hash(&own.query)).collect();
-        let folder = settings.tools.folder.as_deref();
         let is_here = !is_elsewhere;
         Provenance {
             sources: is_here.then(|| tools.sources.clone()),
             simulator: tools.simulator.clone().filter(|_| is_here),
             data: DataHashes {
                 queries: short_hash(&hashes.join(" ")),
-                tools: folder.map(|folder| hash_of(Path::new(folder))),
+                tools: tools_hash(&settings.tools.folder),
                 cache: if is_here { cache_hashes(&tools.places) } else { BTreeMap::new() },
             },
         }
@@ -120,13 +120,26 @@ fn tool_options(tools: &ToolsSettings) -> String {
         memory_mb: None,
         keep: None,
         write_back: None,
-        folder: None,
+        folder: Vec::new(),
         cache: Vec::new(),
         sources: None,
         real: tools.real.as_ref().map(RealSettings::without_secrets),
         ..tools.clone()
     };
     short_hash(&json!(options).to_string())
+}
+
+/// Hashes where tools are described; a live server counts by its address.
+fn tools_hash(names: &[String]) -> Option<String> {
+    let hash = |name: &String| {
+        let is_server = Address::is_meant(name);
+        if is_server { short_hash(&in_agent(name, Mask::Hash)) } else { hash_of(Path::new(name)) }
+    };
+    match names {
+        [] => None,
+        [one] => Some(hash(one)),
+        many => Some(short_hash(&many.iter().map(hash).collect::<Vec<_>>().join(" "))),
+    }
 }
 
 fn hash_of(place: &Path) -> String {

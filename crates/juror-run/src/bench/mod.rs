@@ -31,6 +31,7 @@ pub use agent::{Agent, Chat};
 pub use agent_choice::{AgentChoice, ChatChoice};
 pub use attempt::{Attempt, ServedCall};
 pub use benchmark::{BenchError, Benchmark, Outcome, Prepared};
+pub(crate) use environment::kept_back;
 pub use equipped::EquippedAgent;
 pub use identity::Provenance;
 pub use judge::{JudgeWord, SolveJudge, Solves};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use juror_agents::read_secret;
 use juror_document::{Notice, option, phrase};
+use juror_mcp::Address;
 use juror_models::{Models, Secret};
 use juror_runs::{Resume, RunPlace};
 use serde_json::json;
@@ -220,6 +221,9 @@ impl BenchOptions {
             AgentChoice::Command { words, files } => {
                 identity.words = words.iter().chain(files).cloned().collect();
             }
+            AgentChoice::Mcp { address: Address::Command(words), .. } => {
+                identity.words.clone_from(words);
+            }
             AgentChoice::Http { headers, .. } | AgentChoice::A2a { headers, .. } => {
                 identity.environment.extend(agent_headers(headers));
             }
@@ -228,7 +232,7 @@ impl BenchOptions {
                 identity.model = model.as_ref().map(|model| json!(model));
             }
             AgentChoice::Own { declared, .. } => identity.declared = Some(declared.clone()),
-            AgentChoice::Recorded { .. } => {}
+            AgentChoice::Recorded { .. } | AgentChoice::Mcp { .. } => {}
         }
         Ok(identity)
     }

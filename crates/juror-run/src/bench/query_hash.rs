@@ -21,7 +21,7 @@ pub(super) fn query_hash(query: &Query) -> String {
 
 fn add_api(hash: &mut CanonicalHash, offered: &QueryApi) {
     let QueryApi { category, tool, api } = offered;
-    let Api { name, description, method, url, required, optional, schema } = api;
+    let Api { name, description, method, url, required, optional, schema, described: _ } = api;
     for text in [category, tool, name, description, method, url] {
         hash.text(text);
     }

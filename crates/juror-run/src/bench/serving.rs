@@ -8,7 +8,9 @@ use std::{fmt, io};
 use juror_document::{Notice, Phrase, option, phrase};
 use juror_models::{Secret, Tell, http_client, innermost};
 use juror_runs::hidden::without_credentials;
-use juror_serve::{Limits, LogEvent, MatchNumbers, Server, ServerSetup, StatusCode, random_secret};
+use juror_serve::{
+    Limits, LogEvent, MatchNumbers, McpListing, Server, ServerSetup, StatusCode, random_secret,
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde::Deserialize;
@@ -136,6 +138,7 @@ impl Serving {
             token: None,
             allowed_hosts: Vec::new(),
             limits: Limits::default(),
+            mcp_listing: McpListing::default(),
             log,
         });
         tokio::spawn(server.clone().serve(listener, std::future::pending()));
@@ -334,6 +337,7 @@ fn served(call: juror_serve::RecordedCall) -> ServedCall {
         found_by: call.found_by.map(str::to_owned),
         kept_from: call.kept_from.map(str::to_owned),
         failed: call.failed,
+        fault: call.fault.map(str::to_owned),
     }
 }
 

@@ -50,6 +50,9 @@ impl Catalog {
 
     /// Reads a tool's file again. Loaded tools hold what agents need, not the raw text of the file.
     fn read(&self, tool: &Tool) -> Option<ToolDocument> {
+        if tool.file.is_empty() {
+            return None;
+        }
         let text = juror_files::read_plain_text(&self.root.join(&tool.file)).ok()?;
         let fields: Object<'_> = serde_json::from_str(&text).ok()?;
         let apis: Vec<Object<'_>> = serde_json::from_str(fields.get("api_list")?.get()).ok()?;

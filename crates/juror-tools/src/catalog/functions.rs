@@ -1,8 +1,12 @@
 //! Lists of APIs as JSON functions, in the form that agents receive.
 
+use juror_json::Object;
 use juror_toolbench::names::standardize;
-use juror_toolbench::{Form, Function, Offer, function, function_names};
+use juror_toolbench::{
+    Form, Function, Offer, ParametersSchema, Signature, function, function_names,
+};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::Catalog;
 
@@ -18,6 +22,28 @@ struct ListedFunction<'l> {
     score: Option<f32>,
 }
 
+/// A tool of an MCP server.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct McpTool {
+    name: String,
+    description: String,
+    input_schema: ParametersSchema,
+}
+
+/// Says of a schema that it is of an object, which clients of MCP insist on.
+fn of_object(schema: ParametersSchema) -> ParametersSchema {
+    let ParametersSchema::Own(json) = &schema else { return schema };
+    let fields: Object<'_> = juror_json::from_str(json.get()).unwrap_or_default();
+    if fields.get("type").is_some() {
+        return schema;
+    }
+    let rest = json.get().trim_start().trim_start_matches('{').trim_start();
+    let separator = if rest.starts_with('}') { "" } else { "," };
+    let json = RawValue::from_string(format!("{{\"type\":\"object\"{separator}{rest}"));
+    json.map_or(schema, ParametersSchema::Own)
+}
+
 impl Catalog {
     /// Lists the APIs with these numbers.
     pub fn list(&self, numbers: impl IntoIterator<Item = usize>) -> String {
@@ -28,6 +54,19 @@ impl Catalog {
     pub fn list_found(&self, text: &str, most: usize) -> String {
         let found = self.find(text, most).into_iter();
         to_json(found.filter_map(|found| self.listed(found.number, Some(found.score))))
+    }
+
+    /// Lists the APIs with these numbers as tools of an MCP server.
+    pub fn list_tools(&self, numbers: impl IntoIterator<Item = usize>) -> String {
+        let tool = |number: usize| {
+            let (offer, name) = (self.offer(number)?, self.names().get(number)?);
+            let own = function(name, &standardize(offer.tool), offer.api, Form::Schema).function;
+            let Signature { name, description, parameters } = own;
+            Some(McpTool { name, description, input_schema: of_object(parameters) })
+        };
+        let tools: Vec<McpTool> = numbers.into_iter().filter_map(tool).collect();
+        // Serializing strings and JSON does not fail.
+        serde_json::to_string(&tools).unwrap_or_default()
     }
 
     fn listed(&self, number: usize, score: Option<f32>) -> Option<ListedFunction<'_>> {

@@ -1,23 +1,42 @@
-//! Loads a folder of tool files.
+//! Loads tools: a folder of tool files, or a document of another kind.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{io, thread};
 
 use juror_document::{DatasetError, Document, Format, Place, Problem, Problems};
-use juror_files::read_plain;
+use juror_files::{LoadError, read_plain};
+use juror_mcp::{BadAddress, ClientError};
+use juror_toolbench::pool::read_pool;
 use juror_toolbench::{Found, gather, read_tool_file};
 
 use super::Catalog;
 use super::tool_files::{self, ToolFile};
 
-/// A tool folder that cannot be read at all.
+/// Why tools cannot be loaded at all.
 #[derive(Debug, thiserror::Error)]
-#[error("the tool folder `{}` cannot be read", path.display())]
-pub struct ToolFolderError {
-    /// The folder.
-    pub path: PathBuf,
-    source: io::Error,
+#[non_exhaustive]
+pub enum ToolsError {
+    /// A folder cannot be read.
+    #[error("the tool folder `{}` cannot be read", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] LoadError),
+    /// A file has no tools that can be used.
+    #[error(transparent)]
+    Document(#[from] Problems),
+    /// A server of tools cannot be reached.
+    #[error(transparent)]
+    Server(#[from] ClientError),
+    /// The address of a server of tools is wrong.
+    #[error(transparent)]
+    Address(#[from] BadAddress),
 }
 
 /// Reading files mostly waits for the disk, so there are several threads per core.
@@ -27,11 +46,14 @@ const THREADS_A_CORE: usize = 4;
 const CHUNK: usize = 64;
 
 impl Catalog {
-    /// Loads a folder of any layout. Files that cannot be used are left out and reported in
-    /// [`Catalog::problems`].
-    pub fn load(root: &Path) -> Result<Catalog, ToolFolderError> {
+    /// Loads a folder of any layout, or a document: `OpenAPI`, a list of functions, or a list of
+    /// MCP tools. What cannot be used is left out and reported in [`Catalog::problems`].
+    pub fn load(root: &Path) -> Result<Catalog, ToolsError> {
+        if root.is_file() {
+            return load_document(root);
+        }
         let listed = tool_files::list(root)
-            .map_err(|source| ToolFolderError { path: root.to_owned(), source })?;
+            .map_err(|source| ToolsError::Folder { path: root.to_owned(), source })?;
         let mut problems = Problems::default();
         for (name, error) in &listed.unreadable {
             problems.push(unreadable(name, error));
@@ -44,6 +66,17 @@ impl Catalog {
         let catalog = Catalog::new(gather(found));
         Ok(Catalog { root: root.to_owned(), problems, n_files: listed.files.len(), ..catalog })
     }
+}
+
+/// Loads a document of tools.
+fn load_document(path: &Path) -> Result<Catalog, ToolsError> {
+    let document = juror_files::load(&path.to_string_lossy())?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (tools, problems) = read_pool(&document, stem.split('.').next().unwrap_or_default());
+    if tools.iter().all(|tool| tool.apis.is_empty()) && !problems.is_empty() {
+        return Err(problems.into());
+    }
+    Ok(Catalog { problems, n_files: 1, ..Catalog::new(tools) })
 }
 
 type LoadedFile = (Option<Found>, Problems);

@@ -12,6 +12,7 @@ mod document;
 mod functions;
 mod load;
 mod offers;
+mod pools;
 mod tool_files;
 
 use std::collections::BTreeSet;
@@ -21,11 +22,13 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use juror_document::Problems;
 use juror_toolbench::names::{standard_name, standardize, standardize_category};
+use juror_toolbench::pool::PoolKind;
 use juror_toolbench::{Api, FolderNames, Registry, Tool};
 
 pub(crate) use document::NameMatching;
 pub use functions::list_offers;
-pub use load::ToolFolderError;
+pub use load::ToolsError;
+pub use pools::{LivePool, PoolSetup, load_pools};
 
 use crate::search::{Match, Search};
 
@@ -73,6 +76,23 @@ impl Catalog {
         Catalog { tools, ..catalog }
     }
 
+    /// Joins the tools of several catalogs, in order.
+    fn joined(catalogs: Vec<Catalog>) -> Catalog {
+        let (mut tools, mut problems, mut n_files) = (Vec::new(), Problems::default(), 0);
+        for catalog in catalogs {
+            let Catalog { root, tools: own, problems: found, n_files: n, .. } = catalog;
+            // Their files are found whichever folder they came from.
+            let place = |file: &str| root.join(file).to_string_lossy().into_owned();
+            tools.extend(own.into_iter().map(|tool| {
+                let file = if tool.file.is_empty() { String::new() } else { place(&tool.file) };
+                Tool { file, ..tool }
+            }));
+            problems.extend(found);
+            n_files += n;
+        }
+        Catalog { problems, n_files, ..Catalog::new(tools) }
+    }
+
     /// Fills in missing categories: `find` looks one up by a tool's standard name. Returns how many
     /// tools are still without a category. Requests may name any category for those.
     pub fn fill_categories(&mut self, find: impl Fn(&str) -> Option<Arc<str>>) -> usize {
@@ -91,6 +111,12 @@ impl Catalog {
         // Both depend on the categories.
         (self.registry, self.search) = (OnceLock::new(), OnceLock::new());
         n_left
+    }
+
+    /// Whether any API is described by an `OpenAPI` document.
+    pub fn is_openapi(&self) -> bool {
+        let mut apis = self.tools.iter().flat_map(|tool| &tool.apis);
+        apis.any(|api| api.described.as_ref().is_some_and(|own| own.kind == PoolKind::OpenApi))
     }
 
     /// The tools, in the order of their files' paths.

@@ -17,6 +17,7 @@ fn api(name: &str, description: &str, parameter: &str) -> Api {
         required: Parameters { list: vec![parameter], json: None },
         optional: Parameters::default(),
         schema: None,
+        described: None,
     }
 }
 

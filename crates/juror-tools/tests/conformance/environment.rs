@@ -145,6 +145,7 @@ fn api(name: &str) -> Api {
         required: Parameters::default(),
         optional: Parameters::default(),
         schema: None,
+        described: None,
     }
 }
 

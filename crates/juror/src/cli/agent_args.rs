@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use juror_agents::{Headers, PythonCommand};
+use juror_mcp::Address;
 use juror_models::Secret;
 use juror_run::Environment;
 use juror_run::bench::{AgentChoice, AgentOptions, ChatChoice, shown_agent};
@@ -25,7 +26,8 @@ Agents:
   python:MODULE:OBJECT  an object with `answer`, or a function, in a module of the current folder
   http://…              a server that is asked by POST
   openai:URL            an endpoint of chat completions or responses that calls its tools by itself
-  a2a:URL               an agent of the Agent2Agent protocol";
+  a2a:URL               an agent of the Agent2Agent protocol
+  mcp:COMMAND#TOOL      a tool of an MCP server that answers questions; also mcp+http://…#TOOL";
 
 /// How an agent is asked, whatever it is asked about.
 #[derive(Args)]
@@ -110,6 +112,10 @@ impl AgentArgs {
             is_openai || model.is_none() || !has_option(line, "--agent-model"),
             "--agent-model is for agents at openai:URL alone\n  hint: name the model of the built-in agent in `llm.agent` of the settings"
         );
+        if Address::is_meant(agent) {
+            let (address, tool) = Address::with_tool(agent)?;
+            return Ok(AgentChoice::Mcp { address, tool });
+        }
         match (kind_of(agent), rest_of(agent)) {
             ("http" | "https", _) => Ok(AgentChoice::Http { address: agent.to_owned(), headers }),
             ("openai", address) => {
@@ -138,7 +144,7 @@ impl AgentArgs {
                 Ok(AgentChoice::Recorded { place, method })
             }
             _ => anyhow::bail!(
-                "there is no agent `{}`\n  hint: chat, command:COMMAND, python:MODULE:OBJECT, http://…, openai:URL, a2a:URL or recorded:PLACE",
+                "there is no agent `{}`\n  hint: chat, command:COMMAND, python:MODULE:OBJECT, http://…, openai:URL, a2a:URL, mcp:COMMAND#TOOL or recorded:PLACE",
                 shown_agent(agent)
             ),
         }

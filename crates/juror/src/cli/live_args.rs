@@ -9,6 +9,7 @@ use clap::Args;
 use juror_ask::{AnswerLine, Asked, Questioning, QuestioningOptions, ResponseLog};
 use juror_run::bench::{AgentChoice, Pool, Selected};
 use juror_run::{AskOptions, Environment, Interrupt, Listener, Settings};
+use tokio::runtime::Runtime;
 
 use super::agent_args::AgentArgs;
 use super::count;
@@ -29,10 +30,11 @@ pub(super) struct LiveArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Tools of the agent")]
 struct LiveToolArgs {
-    /// Folder of tool files: the agent may call them, and its calls are its steps. Settings say where
-    /// replies come from; see docs/virtual-tools.md.
-    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOLS")]
-    tools: Option<String>,
+    /// The tools that the agent may call; its calls are its steps. A folder of tool files, an OpenAPI
+    /// document, a list of functions, or an MCP server. May be repeated. Settings say where replies
+    /// come from; see docs/virtual-tools.md.
+    #[arg(long, value_name = "PLACE", env = "JUROR_TOOLS")]
+    tools: Vec<String>,
 
     /// Known replies of tools: a cache folder of the public servers, or a store. May be repeated.
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_CACHE")]
@@ -56,11 +58,11 @@ struct LiveToolArgs {
 impl LiveToolArgs {
     /// Adds the tools to the settings; returns how much of them the agent sees.
     fn add_to(&self, settings: &mut Settings) -> anyhow::Result<Pool> {
-        settings.tools.name_folder(self.tools.as_ref());
+        settings.tools.name_folders(&self.tools);
         if !self.tool_cache.is_empty() {
             settings.tools.cache.clone_from(&self.tool_cache);
         }
-        let has_tools = settings.tools.folder.is_some() || self.server.is_some();
+        let has_tools = !settings.tools.folder.is_empty() || self.server.is_some();
         match self.pool {
             Some(Pool::Own) => anyhow::bail!(
                 "--pool own: the questions of a reference come with no tools\n  hint: use search or top:20"
@@ -85,8 +87,13 @@ pub(super) struct LiveWork<'w> {
 }
 
 impl LiveWork<'_> {
-    /// Resolves everything, without starting the agent. Also returns the agent's name.
-    pub(super) fn prepare(self, questions: Vec<Selected>) -> anyhow::Result<(Questioning, String)> {
+    /// Resolves everything, without starting the agent. Also returns the agent's name. Tools of live
+    /// servers need the runtime as long as they are used.
+    pub(super) fn prepare(
+        self,
+        questions: Vec<Selected>,
+        runtime: &Runtime,
+    ) -> anyhow::Result<(Questioning, String)> {
         let environment = Environment::read(output::warn);
         let how = &self.args.how;
         let agent = how.options(self.agent, self.name, &environment, self.line)?;
@@ -113,18 +120,23 @@ impl LiveWork<'_> {
         let quiet = self.quiet;
         let listener: Listener = Arc::new(move |event| progress::show(&event, quiet));
         let questioning = Questioning::new(options, questions, environment, listener);
-        Ok((questioning.map_err(error_of)?, name))
+        Ok((runtime.block_on(questioning).map_err(error_of)?, name))
     }
+}
+
+/// Starts what agents and tools run on.
+pub(super) fn start_runtime() -> anyhow::Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    Ok(runtime.context("cannot start").map_err(Outside)?)
 }
 
 /// Asks all open questions, and prints a line about each answer.
 pub(super) fn ask_all(
     questioning: Questioning,
+    runtime: &Runtime,
     log: &ResponseLog,
     quiet: bool,
 ) -> anyhow::Result<Asked> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("cannot start").map_err(Outside)?;
     let tell = |line: AnswerLine| {
         if !quiet {
             output::print_note(&line.to_string());

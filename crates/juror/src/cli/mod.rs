@@ -19,6 +19,7 @@ mod judge;
 mod junit;
 mod label;
 mod live_args;
+mod mcp;
 mod model_args;
 mod page;
 mod plan;
@@ -100,6 +101,7 @@ enum Command {
     Runs(runs::RunsArgs),
     View(view::ViewArgs),
     Serve(serve::ServeArgs),
+    Mcp(mcp::McpArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
     Cache(cache::CacheArgs),
@@ -138,6 +140,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Runs(args) => runs::run(&args),
         Command::View(args) => view::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),
         Command::Cache(args) => cache::run(&args),

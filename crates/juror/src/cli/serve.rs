@@ -9,10 +9,11 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use juror_models::{Secret, Tell};
 use juror_run::{Environment, PublicConfig, StopSignals, Tools, open_tools};
-use juror_serve::{Limits, Log, LogEvent, Server, ServerSetup, StatusCode};
+use juror_serve::{Limits, Log, LogEvent, McpListing, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::bench::error_of;
 use super::model_args::{parse_count, parse_duration};
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
@@ -30,10 +31,13 @@ Examples:
       let a model answer what the cache does not know, and keep it
   juror serve --tools toolenv/tools --on-miss fail
       replay exactly what was kept
+  juror serve --tools api.yaml --proxy http://127.0.0.1:9000 --cassette cassettes/api
+      record what a real API answers; with --on-miss fail, replay it
   juror serve -c server/config.yml
       take over from the public server
 
-Point an agent at http://127.0.0.1:8080/virtual. See docs/virtual-tools.md.";
+Point an agent at http://127.0.0.1:8080/virtual, or over MCP at http://127.0.0.1:8080/mcp.
+See docs/virtual-tools.md and docs/mcp.md.";
 
 /// Answer tool calls of agents, the same way every time: from known replies, a model that plays
 /// the tools, or the tools themselves.
@@ -84,6 +88,11 @@ pub(super) struct ServeArgs {
     #[arg(long, help_heading = SERVER, value_name = "SECONDS", default_value = "300", env = "JUROR_TIMEOUT", value_parser = parse_count::<std::num::NonZero<u32>>)]
     timeout: std::num::NonZero<u32>,
 
+    /// How clients of MCP get to know tools: `list` lists all, page by page, `search` offers
+    /// `search_tools` and `call_tool`, `auto` lists up to 128. A client chooses with /mcp?tools=….
+    #[arg(long, help_heading = SERVER, value_name = "HOW", default_value = "auto", env = "JUROR_MCP_TOOLS")]
+    mcp_tools: ListingArg,
+
     /// Which calls are logged, one line of JSON each; neither keys nor arguments are.
     #[arg(long, help_heading = SERVER, value_name = "WHICH", default_value = "misses", env = "JUROR_LOG")]
     log: LogArg,
@@ -105,6 +114,24 @@ enum LogArg {
     Misses,
     /// Every call.
     All,
+}
+
+/// How clients of MCP get to know tools.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum ListingArg {
+    Auto,
+    List,
+    Search,
+}
+
+impl From<ListingArg> for McpListing {
+    fn from(listing: ListingArg) -> McpListing {
+        match listing {
+            ListingArg::Auto => McpListing::Auto,
+            ListingArg::List => McpListing::List,
+            ListingArg::Search => McpListing::Search,
+        }
+    }
 }
 
 pub(super) fn parse_host(text: &str) -> Result<IpAddr, String> {
@@ -140,7 +167,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Outside(error.into()))?;
     runtime.block_on(async {
-        let tools = open_tools(&settings, &environment, &tell)?;
+        let tools = open_tools(&settings, &environment, &tell).await.map_err(error_of)?;
         for problem in &tools.problems {
             output::warn(&problem.to_string());
         }
@@ -187,6 +214,7 @@ async fn serve(
         token: args.token.as_deref().map(Secret::new),
         allowed_hosts: args.allow_host.clone(),
         limits,
+        mcp_listing: args.mcp_tools.into(),
         log,
     });
     // Scripts that let the system choose the port read it from here.

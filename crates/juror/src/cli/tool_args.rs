@@ -21,9 +21,10 @@ pub(super) struct ToolArgs {
     #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG")]
     config: Option<String>,
 
-    /// Folder of tool files, in any of the three layouts.
-    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOLS")]
-    tools: Option<String>,
+    /// The tools: a folder of tool files, an OpenAPI document, a list of OpenAI functions or MCP
+    /// tools, or a live MCP server (mcp:COMMAND, mcp+http://…). May be repeated.
+    #[arg(long, value_name = "PLACE", env = "JUROR_TOOLS")]
+    tools: Vec<String>,
 
     /// More known replies, read after those of --store and never changed: a cache folder of the
     /// public servers, or another store. May be repeated.
@@ -34,6 +35,11 @@ pub(super) struct ToolArgs {
     /// brought, and new replies go here [default: .juror/tools].
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_STORE")]
     store: Option<String>,
+
+    /// Folder that replies of real tools are recorded to and replayed from, to be read and checked
+    /// in; stands in for --store. Arguments named like keys are masked.
+    #[arg(long, value_name = "FOLDER", env = "JUROR_CASSETTE", conflicts_with = "store")]
+    cassette: Option<String>,
 
     /// Who is asked for a reply, in order [default: cache, then what is configured of real and
     /// simulator]. Without `cache` nothing that is known is read, and replies that are kept stay.
@@ -88,9 +94,10 @@ pub(super) struct ToolArgs {
     #[arg(long, value_name = "URL", env = "JUROR_SIMULATOR_URL")]
     model_url: Option<String>,
 
-    /// Address of a ToolBench proxy that reaches the real tools.
-    #[arg(long, value_name = "URL", env = "JUROR_TOOL_PROXY")]
-    proxy: Option<String>,
+    /// Where real tools are called: an MCP server (mcp:COMMAND, mcp+http://…), the address of the
+    /// API that an OpenAPI document describes, or a ToolBench proxy. May be repeated.
+    #[arg(long, value_name = "ADDRESS", env = "JUROR_TOOL_PROXY")]
+    proxy: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -167,6 +174,7 @@ impl ToolArgs {
         let given = [
             ("cache", !self.cache.is_empty()),
             ("store", self.store.is_some()),
+            ("cassette", self.cassette.is_some()),
             ("sources", self.sources.is_some()),
             ("on-miss", self.on_miss.is_some()),
             ("match", self.arguments.is_some()),
@@ -179,18 +187,19 @@ impl ToolArgs {
             ("simulator", self.simulator.is_some()),
             ("model", self.model.is_some()),
             ("model-url", self.model_url.is_some()),
-            ("proxy", self.proxy.is_some()),
+            ("proxy", !self.proxy.is_empty()),
         ];
         given.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
     }
 
     fn override_places(&self, settings: &mut Settings) {
         let tools = &mut settings.tools;
-        tools.name_folder(self.tools.as_ref());
+        tools.name_folders(&self.tools);
         if !self.cache.is_empty() {
             tools.cache.clone_from(&self.cache);
         }
         tools.store = self.store.clone().or(tools.store.take());
+        tools.cassette = self.cassette.clone().or(tools.cassette.take());
         tools.memory_mb = self.memory.or(tools.memory_mb);
         tools.in_flight_mb = self.in_flight.or(tools.in_flight_mb);
         if self.no_keep {
@@ -234,8 +243,9 @@ impl ToolArgs {
             Some(NumbersArg::Equal) => Some(NumbersWord::Equal),
             None => tools.numbers,
         };
-        if let Some(proxy) = &self.proxy {
-            tools.real.get_or_insert_with(RealSettings::default).proxy = Some(proxy.clone());
+        if !self.proxy.is_empty() {
+            let real = tools.real.get_or_insert_with(RealSettings::default);
+            real.proxy.clone_from(&self.proxy);
         }
         if self.simulator.is_some() || self.model.is_some() {
             let simulator = tools.simulator.get_or_insert_with(SimulatorSettings::default);

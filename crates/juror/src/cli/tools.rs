@@ -5,18 +5,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use juror_mcp::ClientSetup;
 use juror_models::Tell;
 use juror_run::{DEFAULT_TOOL_STORE, Environment, open_tools};
 use juror_serve::MatchNumbers;
 use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
 use juror_tools::{
-    ApiPath, CacheEntries, CacheFolder, Catalog, NumberMatching, ServedFrom, ToolCall, export,
-    read_entries, seconds_now,
+    ApiPath, CacheEntries, CacheFolder, Catalog, NumberMatching, PoolSetup, ServedFrom, ToolCall,
+    ToolsError, export, load_pools, read_entries, seconds_now,
 };
 use serde_json::json;
 
+use super::bench::error_of;
 use super::tool_args::ToolArgs;
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
@@ -25,6 +28,8 @@ use crate::output;
 const EXAMPLES: &str = "\
 Examples:
   juror tools list --tools toolenv/tools
+  juror tools list --tools openapi.yaml --json
+  juror tools list --tools 'mcp:npx -y @modelcontextprotocol/server-everything'
   juror tools search \"weather forecast\" --tools toolenv/tools
   juror tools import tool_response_cache           bring a cache folder into the store
   juror tools stats
@@ -41,7 +46,7 @@ pub(super) struct ToolsArgs {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List all APIs of a folder.
+    /// List all APIs.
     List {
         #[command(flatten)]
         folder: FolderArg,
@@ -99,9 +104,10 @@ enum Command {
 
 #[derive(Args)]
 struct FolderArg {
-    /// Folder of tool files, in any of the three layouts.
-    #[arg(long = "tools", value_name = "FOLDER", env = "JUROR_TOOLS")]
-    folder: String,
+    /// The tools: a folder of tool files, an OpenAPI document, a list of OpenAI functions or MCP
+    /// tools, or a live MCP server (mcp:COMMAND, mcp+http://…). May be repeated.
+    #[arg(long = "tools", value_name = "PLACE", env = "JUROR_TOOLS", required = true)]
+    places: Vec<String>,
 }
 
 #[derive(Args)]
@@ -111,11 +117,14 @@ struct StoreArg {
     store: String,
 }
 
+/// How long a live server may take to list its tools.
+const LONGEST_LIST: Duration = Duration::from_secs(30);
+
 pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Exit> {
     match &args.command {
-        Command::List { folder, json } => list(&load(&folder.folder)?, *json),
+        Command::List { folder, json } => list(&load(&folder.places)?, *json),
         Command::Search { query, folder, k, json } => {
-            search(&load(&folder.folder)?, query, *k, *json)
+            search(&load(&folder.places)?, query, *k, *json)
         }
         Command::Call { name, input, tools } => call(name, input, tools),
         Command::Import { folder, store } => import(Path::new(folder), &store.store),
@@ -124,10 +133,22 @@ pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Exit> {
     }
 }
 
-fn load(folder: &str) -> anyhow::Result<Catalog> {
-    let catalog = Catalog::load(Path::new(folder))?;
+fn load(places: &[String]) -> anyhow::Result<Catalog> {
+    let client = ClientSetup {
+        timeout: LONGEST_LIST,
+        token: None,
+        kept_back: Vec::new(),
+        tell: Arc::new(|text: &str| output::warn(text)),
+    };
+    let setup = PoolSetup { client, cassette: None, replays: false };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let loaded = runtime.block_on(load_pools(places, &[], &setup));
+    let (catalog, _) = loaded.map_err(|error| match error {
+        ToolsError::Server(_) => Outside(error.into()).into(),
+        error => anyhow::Error::from(error),
+    })?;
     output::warn_all(catalog.problems());
-    anyhow::ensure!(catalog.n_apis() > 0, "{folder}: no tool files are found here");
+    anyhow::ensure!(catalog.n_apis() > 0, "{}: no tool files are found here", places.join(", "));
     Ok(catalog)
 }
 
@@ -183,11 +204,12 @@ fn call(name: &str, input: &str, args: &ToolArgs) -> anyhow::Result<Exit> {
     let tell: Tell = Arc::new(|text: &str| output::warn(text));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let tools = open_tools(&settings, &environment, &tell)?;
+        let tools = open_tools(&settings, &environment, &tell).await.map_err(error_of)?;
         for problem in &tools.problems {
             output::warn(&problem.to_string());
         }
-        let mut call = read_call(name, input, &tools.catalog)?;
+        let call = read_call(name, input, &tools.catalog)?;
+        let mut call = call.ruled_by(tools.virtual_tools.rules());
         if tools.match_numbers != Some(MatchNumbers::Never) {
             call.numbers = NumberMatching::Equal;
         }

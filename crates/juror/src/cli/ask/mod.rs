@@ -14,7 +14,9 @@ use juror_runs::Resume;
 use juror_score::read::read_reference;
 
 use super::agent_args::AGENTS;
-use super::live_args::{LiveArgs, LiveWork, ask_all, error_of, is_done, tell_errors};
+use super::live_args::{
+    LiveArgs, LiveWork, ask_all, error_of, is_done, start_runtime, tell_errors,
+};
 use super::model_args::{parse_count, parse_dollars, parse_seconds};
 use super::{boolish, check_outputs, count};
 use crate::exit::Exit;
@@ -135,16 +137,17 @@ pub(super) fn run(args: &AskArgs, line: &[String]) -> anyhow::Result<Exit> {
         quiet: args.quiet,
         line,
     };
-    let (questioning, name) = work.prepare(questions)?;
+    let runtime = start_runtime()?;
+    let (questioning, name) = work.prepare(questions, &runtime)?;
     if args.output == "-" {
-        let asked = ask_all(questioning, &ResponseLog::stream(print_line), args.quiet)?;
+        let asked = ask_all(questioning, &runtime, &ResponseLog::stream(print_line), args.quiet)?;
         return Ok(args.report(&asked));
     }
     let path = Path::new(&args.output);
     let identity = (name.as_str(), questioning.identity());
     let file = ResponseFile::open(path, identity, line, args.resume()).map_err(error_of)?;
     let questions = questioning.questions().to_vec();
-    let asked = match ask_all(questioning, &file.log, args.quiet) {
+    let asked = match ask_all(questioning, &runtime, &file.log, args.quiet) {
         Ok(asked) => asked,
         Err(error) => {
             file.discard_if_empty();

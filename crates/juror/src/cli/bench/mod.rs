@@ -280,7 +280,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
 }
 
 /// Returns the error with the exit code of its kind.
-fn error_of(error: BenchError) -> anyhow::Error {
+pub(super) fn error_of(error: BenchError) -> anyhow::Error {
     if error.is_outside() { Outside(error.into()).into() } else { error.into() }
 }
 

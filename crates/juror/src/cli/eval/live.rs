@@ -13,7 +13,7 @@ use juror_runs::{RunFile, RunLogError, RunPlace, read_manifest};
 use juror_score::read::read_reference;
 use serde_json::Value;
 
-use super::super::live_args::{LiveWork, ask_all, error_of, is_done, tell_errors};
+use super::super::live_args::{LiveWork, ask_all, error_of, is_done, start_runtime, tell_errors};
 use super::{EvalArgs, Work};
 use crate::exit::{Exit, Outside};
 
@@ -45,7 +45,8 @@ pub(super) fn run(
         line,
     };
     let questions = questions.map_err(|why| anyhow::anyhow!("{why}"))?;
-    let (questioning, name) = work.prepare(questions)?;
+    let runtime = start_runtime()?;
+    let (questioning, name) = work.prepare(questions, &runtime)?;
     let identity = without_questions(questioning.identity());
     let subject = SubjectIdentity { name: &name, identity: &identity };
     let place = args.run.place_of_agent(settings);
@@ -61,7 +62,7 @@ pub(super) fn run(
         responses.forget_errors();
     }
     let asked_for = questioning.questions().to_vec();
-    let asked = match ask_all(questioning, &responses, args.report.quiet) {
+    let asked = match ask_all(questioning, &runtime, &responses, args.report.quiet) {
         Ok(asked) => asked,
         Err(error) => {
             drop((responses, log));

@@ -1,0 +1,112 @@
+//! Where a server is, as users write it.
+
+use std::fmt;
+
+/// The server of tools that a user names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A command that speaks on its standard streams.
+    Command(Vec<String>),
+    /// A URL.
+    Http(reqwest::Url),
+}
+
+/// A text that names no server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no MCP server: {why}")]
+pub struct BadAddress {
+    text: String,
+    why: &'static str,
+}
+
+const COMMAND: &str = "mcp:";
+const HTTP: &str = "mcp+";
+
+impl Address {
+    /// Whether a text is meant as the address of a server.
+    pub fn is_meant(text: &str) -> bool {
+        text.starts_with(COMMAND)
+            || text.starts_with("mcp+http://")
+            || text.starts_with("mcp+https://")
+    }
+
+    /// Reads `mcp:COMMAND`, `mcp+http://…` or `mcp+https://…`.
+    pub fn read(text: &str) -> Result<Address, BadAddress> {
+        let bad = |why| BadAddress { text: text.to_owned(), why };
+        if let Some(command) = text.strip_prefix(COMMAND) {
+            let words = shlex::split(command).ok_or_else(|| bad("a quote is not closed"))?;
+            let is_empty = words.first().is_none_or(String::is_empty);
+            return if is_empty { Err(bad("which command?")) } else { Ok(Address::Command(words)) };
+        }
+        let url = text.strip_prefix(HTTP).filter(|_| Address::is_meant(text));
+        let url = url.ok_or_else(|| bad("write mcp:COMMAND or mcp+http://HOST/PATH"))?;
+        url.parse().map(Address::Http).map_err(|_| bad("this is no URL"))
+    }
+
+    /// Splits off the tool after the last `#`, as in `mcp:COMMAND#tool`.
+    pub fn with_tool(text: &str) -> Result<(Address, String), BadAddress> {
+        let bad = || BadAddress { text: text.to_owned(), why: "name a tool of it after `#`" };
+        let (address, tool) = text.rsplit_once('#').ok_or_else(bad)?;
+        if tool.trim().is_empty() {
+            return Err(bad());
+        }
+        Ok((Address::read(address)?, tool.trim().to_owned()))
+    }
+
+    /// A short name: that of the program or the host.
+    pub fn short_name(&self) -> String {
+        match self {
+            Address::Command(words) => {
+                let program = words.first().map(String::as_str).unwrap_or_default();
+                program.rsplit('/').next().unwrap_or_default().to_owned()
+            }
+            Address::Http(url) => url.host_str().unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// Shows a server without what may be a secret: a command's arguments, and a URL's query and
+/// credentials.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Command(_) => write!(f, "`{}`", self.short_name()),
+            Address::Http(url) => {
+                let mut url = url.clone();
+                url.set_query(None);
+                // Both fail only for URLs without a host, which have no credentials.
+                let _ = url.set_username("");
+                let _ = url.set_password(None);
+                write!(f, "{url}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_commands_or_urls() {
+        let words = |text: &str| match Address::read(text) {
+            Ok(Address::Command(words)) => words,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(words("mcp:npx -y 'my server'"), ["npx", "-y", "my server"]);
+        assert!(matches!(Address::read("mcp+http://127.0.0.1:1/mcp"), Ok(Address::Http(_))));
+        for text in ["mcp:", "mcp: ", "mcp:'a", "mcp+http://", "mcp+ftp://a", "http://a"] {
+            assert!(Address::read(text).is_err(), "{text}");
+        }
+        let (address, tool) = Address::with_tool("mcp:a --b#ask").expect("a tool");
+        assert_eq!((address, &*tool), (Address::Command(vec!["a".into(), "--b".into()]), "ask"));
+        assert!(Address::with_tool("mcp:a").is_err());
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_shown() {
+        let shown = |text: &str| Address::read(text).expect("an address").to_string();
+        assert_eq!(shown("mcp:/usr/bin/srv --key s3cret"), "`srv`");
+        assert_eq!(shown("mcp+https://u:p@h.example/mcp?token=x"), "https://h.example/mcp");
+    }
+}

@@ -1,0 +1,200 @@
+//! A server that is a command: one message per line on its standard streams.
+
+use std::collections::HashMap;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as PlainMutex, PoisonError};
+
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, oneshot};
+
+use super::{ClientError, ClientSetup, unreachable};
+#[cfg(unix)]
+use crate::guard::Guard;
+use crate::message::{METHOD_NOT_FOUND, Message, RpcError, reply};
+
+/// The longest line that is read.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// How many lines that are no messages are passed over.
+const MOST_OTHER_LINES: usize = 10_000;
+
+type Answer = Result<String, ClientError>;
+type Waiting = Arc<PlainMutex<HashMap<u64, oneshot::Sender<Answer>>>>;
+
+/// A running server. It ends when this is dropped.
+pub(super) struct Process {
+    input: Arc<Mutex<ChildStdin>>,
+    waiting: Waiting,
+    n_requests: AtomicU64,
+    is_open: Arc<AtomicBool>,
+    _child: Child,
+    #[cfg(unix)]
+    _guard: Option<Guard>,
+}
+
+impl Process {
+    pub(super) fn start(words: &[String], setup: &ClientSetup) -> Result<Process, ClientError> {
+        let (program, arguments) =
+            words.split_first().ok_or_else(|| unreachable("there is no command"))?;
+        let mut command = Command::new(program);
+        setup.kept_back.iter().for_each(|name| _ = command.env_remove(name));
+        #[cfg(unix)]
+        let guard = Guard::start().ok();
+        #[cfg(unix)]
+        command.process_group(guard.as_ref().map_or(0, Guard::group));
+        let started = command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn();
+        let mut child = started
+            .map_err(|error| unreachable(format!("`{program}` cannot be started: {error}")))?;
+        let gone = || unreachable("it has no input or output");
+        let input = Arc::new(Mutex::new(child.stdin.take().ok_or_else(gone)?));
+        let output = child.stdout.take().ok_or_else(gone)?;
+        #[cfg(unix)]
+        let guard = guard.or_else(|| Guard::of(&child));
+        let (waiting, is_open) = (Waiting::default(), Arc::new(AtomicBool::new(true)));
+        tokio::spawn(hear(output, waiting.clone(), input.clone(), is_open.clone()));
+        Ok(Process {
+            input,
+            waiting,
+            n_requests: AtomicU64::new(0),
+            is_open,
+            _child: child,
+            #[cfg(unix)]
+            _guard: guard,
+        })
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Acquire)
+    }
+
+    pub(super) async fn request(&self, method: &str, params: &str) -> Answer {
+        let id = self.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let (answer, answered) = oneshot::channel();
+        locked(&self.waiting).insert(id, answer);
+        // However this ends, nobody waits any longer.
+        let _forget = Forget { waiting: &self.waiting, id };
+        let message =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        say(&self.input, &message).await?;
+        if !self.is_open() {
+            return Err(ended());
+        }
+        answered.await.unwrap_or_else(|_| Err(ended()))
+    }
+
+    pub(super) async fn notify(&self, method: &str, params: &str) -> Result<(), ClientError> {
+        let message = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+        say(&self.input, &message).await
+    }
+}
+
+/// Removes a request from those that are waited for.
+struct Forget<'f> {
+    waiting: &'f Waiting,
+    id: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        locked(self.waiting).remove(&self.id);
+    }
+}
+
+fn ended() -> ClientError {
+    unreachable("it has ended")
+}
+
+async fn say(input: &Mutex<ChildStdin>, message: &str) -> Result<(), ClientError> {
+    let mut input = input.lock().await;
+    let line = format!("{message}\n");
+    let said = input.write_all(line.as_bytes()).await.is_ok() && input.flush().await.is_ok();
+    if said { Ok(()) } else { Err(ended()) }
+}
+
+/// Hands replies to those who wait for them, until the server ends or makes no sense.
+async fn hear(
+    output: ChildStdout,
+    waiting: Waiting,
+    input: Arc<Mutex<ChildStdin>>,
+    is_open: Arc<AtomicBool>,
+) {
+    let mut output = BufReader::new(output);
+    let why = hear_all(&mut output, &waiting, &input).await;
+    is_open.store(false, Ordering::Release);
+    for (_, answer) in locked(&waiting).drain() {
+        // Who waited may have left.
+        let _ = answer.send(Err(unreachable(why)));
+    }
+}
+
+async fn hear_all(
+    output: &mut BufReader<ChildStdout>,
+    waiting: &Waiting,
+    input: &Mutex<ChildStdin>,
+) -> &'static str {
+    let mut n_other = 0;
+    loop {
+        let mut line = Vec::new();
+        match output.take(MOST_BYTES).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return "it has ended",
+            Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= MOST_BYTES => {
+                return "it said too much in one line";
+            }
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let Ok(message) = Message::read(&text) else {
+            n_other += 1;
+            if n_other > MOST_OTHER_LINES {
+                return "it says what is no message";
+            }
+            continue;
+        };
+        match (&message.method, message.id) {
+            // A server may ask whether Juror is there; Juror offers it nothing else.
+            (Some(method), Some(id)) => {
+                let _ = say(input, &reply_to_server(method, id)).await;
+            }
+            (Some(_), None) => {}
+            (None, _) => hand_over(&message, waiting),
+        }
+    }
+}
+
+fn reply_to_server(method: &str, id: &RawValue) -> String {
+    match method {
+        "ping" => reply(id, "{}"),
+        _ => RpcError::new(METHOD_NOT_FOUND, "Juror has no such method").reply(Some(id)),
+    }
+}
+
+fn hand_over(message: &Message<'_>, waiting: &Waiting) {
+    let id = message.id.and_then(|id| id.get().parse::<u64>().ok());
+    let Some(answer) = id.and_then(|id| locked(waiting).remove(&id)) else { return };
+    // Who waited may have left.
+    let _ = answer.send(answer_of(message));
+}
+
+/// What a response says.
+pub(super) fn answer_of(message: &Message<'_>) -> Answer {
+    match (&message.error, message.result) {
+        (Some(error), _) => Err(ClientError::Refused(error.clone())),
+        (None, Some(result)) => Ok(result.get().to_owned()),
+        (None, None) => Err(unreachable("its reply has neither `result` nor `error`")),
+    }
+}
+
+fn locked<T>(mutex: &PlainMutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,297 @@
+//! References inside a document: following them, and writing schemas without them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+use indexmap::IndexMap;
+use juror_document::{Look, Path, Problem, ToolsProblem};
+use juror_json::{Object, text_of};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+/// The longest schema of an operation, in bytes, before references are no longer followed.
+const MOST_BYTES: usize = 64 << 10;
+
+/// How deeply values are nested, with the references that lead to them.
+const DEEPEST: usize = 100;
+
+/// How many references lead from one to the next before they are taken for a circle.
+const MOST_HOPS: usize = 16;
+
+/// Keys whose values are data, where `$ref` means nothing.
+const DATA: [&str; 5] = ["default", "example", "examples", "enum", "const"];
+
+/// A value that a reference leads to, and its path.
+#[derive(Clone)]
+pub(super) struct Target<'d> {
+    pub(super) value: &'d RawValue,
+    pub(super) path: Path,
+}
+
+/// The parts of a document that references lead to.
+pub(super) struct References<'d> {
+    root: Rc<Object<'d>>,
+    /// Objects on the way, which are parsed once.
+    objects: RefCell<HashMap<String, Option<Rc<Object<'d>>>>>,
+}
+
+impl<'d> References<'d> {
+    pub(super) fn new(root: &Object<'d>) -> References<'d> {
+        References { root: Rc::new(root.clone()), objects: RefCell::default() }
+    }
+
+    /// Follows a reference, or says why it cannot be followed.
+    pub(super) fn find(&self, reference: &str) -> Result<Target<'d>, &'static str> {
+        let pointer = reference.strip_prefix('#').ok_or("leads to another file")?;
+        let pointer = pointer.strip_prefix('/').ok_or("leads to no part of the file")?;
+        let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+        let value = self.object(parent).and_then(|object| object.get(&unescaped(last)));
+        let value = value.ok_or("leads nowhere")?;
+        let path = pointer.split('/').fold(Path::default(), |path, key| path.key(&unescaped(key)));
+        Ok(Target { value, path })
+    }
+
+    /// Returns the object at a pointer.
+    fn object(&self, pointer: &str) -> Option<Rc<Object<'d>>> {
+        if pointer.is_empty() {
+            return Some(self.root.clone());
+        }
+        if let Some(known) = self.objects.borrow().get(pointer) {
+            return known.clone();
+        }
+        let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+        let value = self.object(parent)?.get(&unescaped(last));
+        let found = value.and_then(|value| juror_json::from_str(value.get()).ok()).map(Rc::new);
+        self.objects.borrow_mut().insert(pointer.to_owned(), found.clone());
+        found
+    }
+
+    /// Returns the object that a value is, or that its reference leads to. Reports a reference
+    /// that cannot be followed.
+    pub(super) fn settled(
+        &self,
+        look: &mut Look<'d>,
+        value: &'d RawValue,
+        path: &Path,
+    ) -> Option<(Object<'d>, Target<'d>)> {
+        let mut target = Target { value, path: path.clone() };
+        for _ in 0..MOST_HOPS {
+            let fields: Object<'d> = juror_json::from_str(target.value.get()).ok()?;
+            let Some(reference) = reference_of(&fields) else { return Some((fields, target)) };
+            match self.find(&reference) {
+                Ok(next) => target = next,
+                Err(why) => {
+                    let problem = ToolsProblem::Reference { reference, why };
+                    let (part, path) = (target.value.get(), target.path.key("$ref"));
+                    look.note(part, path, Problem::Tools(problem));
+                    return None;
+                }
+            }
+        }
+        let reference = String::new();
+        let problem = ToolsProblem::Reference { reference, why: "goes round in a circle" };
+        look.note(value.get(), path.clone(), Problem::Tools(problem));
+        None
+    }
+}
+
+/// Returns the reference that an object is.
+fn reference_of(fields: &Object<'_>) -> Option<String> {
+    fields.get("$ref").and_then(text_of).map(std::borrow::Cow::into_owned)
+}
+
+/// A key as pointers write it.
+fn unescaped(token: &str) -> String {
+    let decoded = percent_decoded(token);
+    decoded.replace("~1", "/").replace("~0", "~")
+}
+
+/// Decodes `%7B` and the like, which references in the wild contain.
+fn percent_decoded(token: &str) -> String {
+    let mut bytes = Vec::with_capacity(token.len());
+    let mut rest = token.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| token.to_owned())
+}
+
+/// Writes schemas with everything that they refer to in its place. A reference that contains
+/// itself becomes a definition.
+pub(super) struct SchemaWriter<'r, 'd> {
+    references: &'r References<'d>,
+    /// The references that lead to where the writer is.
+    open: Vec<String>,
+    /// References that become definitions, and their names.
+    definitions: IndexMap<String, String>,
+    n_bytes: usize,
+}
+
+impl<'r, 'd> SchemaWriter<'r, 'd> {
+    pub(super) fn new(references: &'r References<'d>) -> SchemaWriter<'r, 'd> {
+        let (open, definitions) = (Vec::new(), IndexMap::new());
+        SchemaWriter { references, open, definitions, n_bytes: 0 }
+    }
+
+    /// Writes a schema.
+    pub(super) fn write(
+        &mut self,
+        look: &mut Look<'d>,
+        value: &'d RawValue,
+        path: &Path,
+    ) -> String {
+        let mut out = String::new();
+        self.push(look, value, path, &mut out);
+        out
+    }
+
+    /// Writes the definitions that schemas refer to, as the fields of `$defs`.
+    pub(super) fn definitions(&mut self, look: &mut Look<'d>) -> Vec<(String, String)> {
+        let mut written = Vec::new();
+        while let Some((reference, name)) = self.definitions.get_index(written.len()) {
+            let (reference, name) = (reference.clone(), name.clone());
+            let Ok(target) = self.references.find(&reference) else { break };
+            self.open = vec![reference];
+            let text = self.write(look, target.value, &target.path);
+            written.push((name, text));
+        }
+        self.open.clear();
+        written
+    }
+
+    fn push(&mut self, look: &mut Look<'d>, value: &'d RawValue, path: &Path, out: &mut String) {
+        let is_deep = path.0.len() + self.open.len() > DEEPEST;
+        match value.get().as_bytes().first() {
+            Some(b'{' | b'[') if is_deep => out.push_str("{}"),
+            Some(b'{') => self.push_object(look, value, path, out),
+            Some(b'[') => self.push_list(look, value, path, out),
+            _ => self.push_text(value.get(), out),
+        }
+    }
+
+    fn push_text(&mut self, text: &str, out: &mut String) {
+        self.n_bytes += text.len();
+        out.push_str(text);
+    }
+
+    fn push_list(
+        &mut self,
+        look: &mut Look<'d>,
+        value: &'d RawValue,
+        path: &Path,
+        out: &mut String,
+    ) {
+        let values: Vec<&'d RawValue> = juror_json::from_str(value.get()).unwrap_or_default();
+        out.push('[');
+        for (index, value) in values.into_iter().enumerate() {
+            out.push_str(if index == 0 { "" } else { "," });
+            self.push(look, value, &path.index(index), out);
+        }
+        out.push(']');
+    }
+
+    fn push_object(
+        &mut self,
+        look: &mut Look<'d>,
+        value: &'d RawValue,
+        path: &Path,
+        out: &mut String,
+    ) {
+        let fields: Object<'d> = juror_json::from_str(value.get()).unwrap_or_default();
+        let Some(reference) = reference_of(&fields) else {
+            return self.push_fields(look, &fields, path, &Object::default(), out);
+        };
+        let place = (value.get(), path.key("$ref"));
+        if self.open.contains(&reference) {
+            return self.push_definition(look, &reference, place, out);
+        }
+        let target = self.references.find(&reference);
+        let target = target.and_then(|target| {
+            if self.n_bytes > MOST_BYTES {
+                Err("is not followed, as the schema is too long")
+            } else {
+                Ok(target)
+            }
+        });
+        match target {
+            Err(why) => {
+                let problem = ToolsProblem::Reference { reference, why };
+                look.note(place.0, place.1, Problem::Tools(problem));
+                out.push_str("{}");
+            }
+            Ok(target) => {
+                self.open.push(reference);
+                match juror_json::from_str::<Object<'d>>(target.value.get()) {
+                    // What stands beside a reference overrides what it leads to.
+                    Ok(own) if reference_of(&own).is_none() => {
+                        self.push_fields(look, &own, &target.path, &fields, out);
+                    }
+                    _ => self.push(look, target.value, &target.path, out),
+                }
+                self.open.pop();
+            }
+        }
+    }
+
+    /// Writes the fields of an object, with `others` in place of those of the same names.
+    fn push_fields(
+        &mut self,
+        look: &mut Look<'d>,
+        fields: &Object<'d>,
+        path: &Path,
+        others: &Object<'d>,
+        out: &mut String,
+    ) {
+        let overridden =
+            |key: &RawValue| text_of(key).is_some_and(|key| others.get(&key).is_some());
+        let own = fields.iter_raw().filter(|(key, _)| !overridden(key));
+        let beside = others.iter_raw().filter(|(key, _)| key.get() != "\"$ref\"");
+        out.push('{');
+        for (n, (key, value)) in own.chain(beside).enumerate() {
+            out.push_str(if n == 0 { "" } else { "," });
+            self.push_text(key.get(), out);
+            out.push(':');
+            let name = text_of(key).unwrap_or_default();
+            if DATA.contains(&&*name) {
+                self.push_text(value.get(), out);
+            } else {
+                self.push(look, value, &path.key(&name), out);
+            }
+        }
+        out.push('}');
+    }
+
+    fn push_definition(
+        &mut self,
+        look: &mut Look<'d>,
+        reference: &str,
+        (part, path): (&'d str, Path),
+        out: &mut String,
+    ) {
+        if !self.definitions.contains_key(reference) {
+            let problem = ToolsProblem::Recursive { reference: reference.to_owned() };
+            look.note(part, path, Problem::Tools(problem));
+            let last = reference.rsplit('/').next().unwrap_or_default();
+            let is_taken = |name: &String| self.definitions.values().any(|taken| taken == name);
+            let mut name = unescaped(last);
+            while is_taken(&name) {
+                name.push('_');
+            }
+            self.definitions.insert(reference.to_owned(), name);
+        }
+        let name = &self.definitions[reference];
+        let pointer = name.replace('~', "~0").replace('/', "~1");
+        out.push_str(&json!({"$ref": format!("#/$defs/{pointer}")}).to_string());
+    }
+}

@@ -1,0 +1,10 @@
+//! Tools of other kinds, over MCP and HTTP, as users meet them: processes, sockets, files.
+//!
+//! `juror mcp` itself is the MCP server that these tests call; `test-mcp` has the official clients
+//! call Juror.
+
+mod api;
+mod misbehaving;
+mod pools;
+mod record;
+mod stage;
