@@ -9,7 +9,7 @@
 //! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), such
 //!   as the driver of an object in Python ([`PythonCommand`]), or a server: one that speaks the
 //!   same objects ([`RemoteAgent`]), one that answers like a model ([`OpenAiAgent`]), or one of
-//!   the Agent2Agent protocol ([`A2aAgent`]). Their output is read leniently ([`read_answered`]) and
+//!   the `Agent2Agent` protocol ([`A2aAgent`]). Their output is read leniently ([`read_answered`]) and
 //!   never trusted: only the calls that Juror's own tools saw count.
 //!
 //! ```
