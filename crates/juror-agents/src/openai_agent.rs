@@ -1,4 +1,4 @@
-//! An agent that speaks the protocol of OpenAI's models: it is asked like a model, calls its tools by
+//! An agent that speaks the protocol of `OpenAI`'s models: it is asked like a model, calls its tools by
 //! itself, and what it sends back tells the steps it took.
 
 use std::time::Duration;

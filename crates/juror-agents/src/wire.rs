@@ -298,7 +298,7 @@ fn names_part(text: &str) -> bool {
     fields.is_ok_and(|fields| PARTS.iter().any(|part| fields.contains_key(*part)))
 }
 
-/// Returns the steps that a conversation tells: messages in OpenAI's form, with calls and results.
+/// Returns the steps that a conversation tells: messages in `OpenAI`'s form, with calls and results.
 fn steps_of(messages: &RawValue) -> Option<Box<RawValue>> {
     let messages: Vec<Value> = serde_json::from_str(messages.get()).ok()?;
     to_raw_value(&openai::read_messages(&messages, &Rules::default()).steps).ok()

@@ -125,7 +125,7 @@ impl Questioning {
             return Ok(asked);
         }
         let (jobs, sees_calls) = (self.jobs.max(1), self.sees_calls);
-        let benchmark = self.prepared.start(Home::nowhere()).await?;
+        let benchmark = Box::pin(self.prepared.start(Home::nowhere())).await?;
         let n_done = AtomicUsize::new(asked.n_known);
         let n_all = asked.n_all;
         let asking =

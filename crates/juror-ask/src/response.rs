@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn response(attempt: Value, sees_calls: bool) -> Value {
+    fn response(attempt: &Value, sees_calls: bool) -> Value {
         let mut whole = json!({"set": "t", "query_id": "q", "final_answer": null});
         let fields = whole.as_object_mut().expect("an attempt");
         fields.extend(attempt.as_object().expect("fields").clone());
@@ -185,11 +185,11 @@ mod tests {
         let wanted = json!({"question_id": "q", "trial": 2, "actual_answer": "Oslo",
             "actual_steps": [{"name": "lookup"}], "input_tokens": 3, "output_tokens": 4,
             "total_tokens": 7, "elapsed_sec": 1.5, "usd": 0.5});
-        assert_eq!(response(attempt, false), wanted);
+        assert_eq!(response(&attempt, false), wanted);
         let plain = json!({"question_id": "q", "actual_answer": "Oslo"});
-        assert_eq!(response(json!({"final_answer": "Oslo"}), false), plain);
+        assert_eq!(response(&json!({"final_answer": "Oslo"}), false), plain);
         let timed = json!({"final_answer": "a", "seconds": 2.0, "elapsed_sec": 1.0});
-        assert_eq!(response(timed, false)["elapsed_sec"], 1.0, "its own clock knows better");
+        assert_eq!(response(&timed, false)["elapsed_sec"], 1.0, "its own clock knows better");
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
             call("past", json!({"error": "no such day", "response": ""}))
         ]);
         let steps =
-            response(json!({"final_answer": "a", "calls": calls}), true)["actual_steps"].take();
+            response(&json!({"final_answer": "a", "calls": calls}), true)["actual_steps"].take();
         assert_eq!(steps[0]["name"], "current_for_garden_weather");
         assert_eq!(
             (&steps[0]["output"], &steps[0]["status"]),
@@ -215,27 +215,27 @@ mod tests {
         );
         assert_eq!(steps[1].get("output"), None);
         let own = json!({"final_answer": "a", "calls": calls, "steps": []});
-        assert_eq!(response(own, true)["actual_steps"], json!([]));
-        assert_eq!(response(json!({"final_answer": "a"}), true)["actual_steps"], json!([]));
-        assert_eq!(response(json!({"final_answer": "a"}), false).get("actual_steps"), None);
+        assert_eq!(response(&own, true)["actual_steps"], json!([]));
+        assert_eq!(response(&json!({"final_answer": "a"}), true)["actual_steps"], json!([]));
+        assert_eq!(response(&json!({"final_answer": "a"}), false).get("actual_steps"), None);
     }
 
     #[test]
     fn nothing_to_judge_is_an_error_with_its_reason() {
-        let error = |attempt: Value| response(attempt, true)["error"].take();
-        assert_eq!(error(json!({})), "the agent gave no answer");
+        let error = |attempt: &Value| response(attempt, true)["error"].take();
+        assert_eq!(error(&json!({})), "the agent gave no answer");
         assert_eq!(
-            error(json!({"stopped": "3 replies in a row called nothing"})),
+            error(&json!({"stopped": "3 replies in a row called nothing"})),
             "3 replies in a row called nothing"
         );
-        let failed = response(json!({"final_answer": "a", "error": "boom"}), false);
+        let failed = response(&json!({"final_answer": "a", "error": "boom"}), false);
         assert_eq!((&failed["status"], &failed["error"]), (&json!("error"), &json!("boom")));
         assert_eq!(failed["actual_answer"], "a");
-        assert_eq!(error(json!({"steps": [{"name": "lookup"}]})), Value::Null);
+        assert_eq!(error(&json!({"steps": [{"name": "lookup"}]})), Value::Null);
         let given_up = json!({"final_answer": "{\"return_type\": \"give_up_and_restart\"}"});
-        assert_eq!(error(given_up), "the agent gave up");
+        assert_eq!(error(&given_up), "the agent gave up");
         let finished =
             json!({"final_answer": "{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}"});
-        assert_eq!(response(finished, true)["actual_answer"], "x");
+        assert_eq!(response(&finished, true)["actual_answer"], "x");
     }
 }

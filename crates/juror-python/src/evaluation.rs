@@ -280,7 +280,9 @@ impl Table<'_> {
                 report.set_item("phase", "stopping")?;
                 report.set_item("done", 0)?;
             }
-            Event::Attempted(_) | Event::Note(_) | Event::Warning(_) => return Ok(()),
+            Event::Attempted(_) | Event::AgentLine(_) | Event::Note(_) | Event::Warning(_) => {
+                return Ok(());
+            }
         }
         progress.call1((report,))?;
         Ok(())

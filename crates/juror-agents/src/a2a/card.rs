@@ -1,5 +1,7 @@
 //! The card of an agent: its name, and where and how it is asked.
 
+use std::path::Path;
+
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -91,7 +93,7 @@ fn at(given: &Url, place: &str) -> Option<Url> {
 
 /// Returns where the card of an agent at an address may be, most likely first.
 pub(super) fn places(address: &Url) -> Vec<Url> {
-    if address.path().ends_with(".json") {
+    if Path::new(address.path()).extension().is_some_and(|ending| ending == "json") {
         return vec![address.clone()];
     }
     let below = |path: &str, name: &str| {

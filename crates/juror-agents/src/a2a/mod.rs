@@ -1,4 +1,4 @@
-//! An agent that speaks the Agent2Agent protocol: JSON-RPC over HTTP.
+//! An agent that speaks the `Agent2Agent` protocol: JSON-RPC over HTTP.
 //!
 //! The agent's card says where it is asked, and in which of two generations of the protocol. A reply
 //! is a message, or a task that is asked about until it has ended.

@@ -96,16 +96,16 @@ mod tests {
         read_reply(&json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string())
     }
 
-    fn answered(text: &str) -> Result<Progress, String> {
-        Ok(Progress::Answered(text.to_owned()))
+    fn check(result: &Value, answer: &str) {
+        assert_eq!(read(result), Ok(Progress::Answered(answer.to_owned())), "{result}");
     }
 
     #[test]
     fn an_answer_is_a_message_or_what_a_task_made() {
         let parts = json!([{"kind": "text", "text": "Oslo"}, {"kind": "data", "data": {"n": 1}}]);
         let message = json!({"kind": "message", "role": "agent", "parts": parts});
-        assert_eq!(read(&message), answered("Oslo\n{\"n\":1}"));
-        assert_eq!(read(&json!({"message": {"parts": [{"text": "Oslo"}]}})), answered("Oslo"));
+        check(&message, "Oslo\n{\"n\":1}");
+        check(&json!({"message": {"parts": [{"text": "Oslo"}]}}), "Oslo");
         let done = |status: Value, more: Value| {
             let mut task = json!({"kind": "task", "id": "t", "status": status});
             task.as_object_mut().expect("a task").extend(more.as_object().expect("more").clone());
@@ -113,14 +113,14 @@ mod tests {
         };
         let artifacts =
             json!({"artifacts": [{"parts": [{"text": "a"}]}, {"parts": [{"text": "b"}]}]});
-        assert_eq!(read(&done(json!({"state": "completed"}), artifacts.clone())), answered("a\nb"));
+        check(&done(json!({"state": "completed"}), artifacts.clone()), "a\nb");
         let later = done(json!({"state": "TASK_STATE_COMPLETED"}), artifacts);
-        assert_eq!(read(&json!({"task": later})), answered("a\nb"));
+        check(&json!({"task": later}), "a\nb");
         let said = json!({"state": "completed", "message": {"parts": [{"text": "c"}]}});
-        assert_eq!(read(&done(said, json!({}))), answered("c"));
+        check(&done(said, json!({})), "c");
         let history = json!({"history": [{"role": "agent", "parts": [{"text": "d"}]},
             {"role": "user", "parts": [{"text": "?"}]}]});
-        assert_eq!(read(&done(json!({"state": "completed"}), history)), answered("d"));
+        check(&done(json!({"state": "completed"}), history), "d");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub enum AgentChoice {
         /// Headers sent with each query.
         headers: Headers,
     },
-    /// A server that answers like a model of OpenAI, and calls its tools by itself.
+    /// A server that answers like a model of `OpenAI`, and calls its tools by itself.
     OpenAi {
         /// The server's address.
         address: String,
@@ -48,7 +48,7 @@ pub enum AgentChoice {
         /// The model that requests name.
         model: Option<String>,
     },
-    /// A server of the Agent2Agent protocol.
+    /// A server of the `Agent2Agent` protocol.
     A2a {
         /// The server's address.
         address: String,
@@ -181,18 +181,18 @@ impl AgentChoice {
             AgentChoice::Http { address, headers } => {
                 let agent = RemoteAgent::new(&address, &headers, setup.timeout);
                 let agent = agent.map_err(SetupError::new)?;
-                agent.check().await.map_err(unreachable)?;
+                agent.check().await.map_err(|why| unreachable(&why))?;
                 Ok(Agent::Asked(Box::new(agent)))
             }
             AgentChoice::OpenAi { address, headers, model } => {
                 let agent = OpenAiAgent::new(&address, &headers, model, setup.timeout);
                 let agent = agent.map_err(SetupError::new)?;
-                agent.check().await.map_err(unreachable)?;
+                agent.check().await.map_err(|why| unreachable(&why))?;
                 Ok(Agent::Asked(Box::new(agent)))
             }
             AgentChoice::A2a { address, headers } => {
                 let agent = A2aAgent::connect(&address, &headers, setup.timeout).await;
-                Ok(Agent::Asked(Box::new(agent.map_err(unreachable)?)))
+                Ok(Agent::Asked(Box::new(agent.map_err(|why| unreachable(&why))?)))
             }
             AgentChoice::Command { words, .. } => Ok(command(words, setup).await?),
             AgentChoice::Recorded { place, method } => {
@@ -203,7 +203,7 @@ impl AgentChoice {
     }
 }
 
-fn unreachable(why: AgentError) -> BenchError {
+fn unreachable(why: &AgentError) -> BenchError {
     BenchError::Unreachable(Notice::new(why.to_string()).hint(phrase![
         "start it first, and see whether the address of ",
         option("agent"),
@@ -247,7 +247,9 @@ async fn command(words: Vec<String>, setup: AgentSetup<'_>) -> Result<Agent, Set
 fn recorded(place: &str, method: &str, listener: &Listener) -> Result<Agent, SetupError> {
     let (answers, problems) = RecordedAnswers::load(place, Some(method))
         .map_err(|error| SetupError::new(error.to_string()))?;
-    problems.iter().for_each(|problem| warner(listener)(problem));
+    for problem in &problems {
+        warner(listener)(problem);
+    }
     if answers.is_empty() {
         return Err(SetupError::new(format!("{place}: no answers are found here")).hint(phrase![
             "a file of converted answers, or a folder of logs with ",

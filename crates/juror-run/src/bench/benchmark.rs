@@ -86,7 +86,7 @@ impl Benchmark {
     pub async fn open(plan: BenchPlan) -> Result<Benchmark, BenchError> {
         let prepared = plan.prepare().await?;
         let home = prepared.plan.home(&prepared.manifest)?;
-        prepared.start(home).await
+        Box::pin(prepared.start(home)).await
     }
 
     /// Has the agent attempt all queries, and judges the attempts. If the run is stopped, its folder
@@ -177,7 +177,8 @@ impl Prepared {
             n_apis: tools.catalog.n_apis(),
             listener: &listener,
         };
-        let agent = options.agent.choice.make(setup).await?;
+        // Each kind of agent is made ready in its own way, and all of them together are large.
+        let agent = Box::pin(options.agent.choice.make(setup)).await?;
         let agent = agent
             .paired(&queries)
             .map_err(|why| SetupError::new(format!("{}: {why}", options.agent.written)))?;

@@ -1,4 +1,4 @@
-//! Agents of the Agent2Agent protocol.
+//! Agents of the `Agent2Agent` protocol.
 
 use serde_json::json;
 

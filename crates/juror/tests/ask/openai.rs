@@ -1,4 +1,4 @@
-//! Agents that answer like models of OpenAI.
+//! Agents that answer like models of `OpenAI`.
 
 use serde_json::json;
 

@@ -1,7 +1,5 @@
 //! `juror ask`: asks a live agent every question of a reference.
 
-#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
-
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
