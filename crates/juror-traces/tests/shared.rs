@@ -201,10 +201,8 @@ fn recordings_become_what_is_expected() {
         for conversation in import(&folder, recording) {
             let about = joiner.join(&conversation);
             assert_eq!(about.trial, None, "{told}: one conversation for {}", about.question_id);
-            found.insert(
-                about.question_id.clone(),
-                conversation.response(&about.question_id, None),
-            );
+            found
+                .insert(about.question_id.clone(), conversation.response(&about.question_id, None));
         }
         let failed = found.remove("failed");
         if told.contains("_failed") {

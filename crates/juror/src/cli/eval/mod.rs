@@ -29,7 +29,7 @@ use super::ask::{self, AskArgs, parse_count};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
 use super::page::{PageArgs, PageFiles};
-use super::trace_args::TraceArgs;
+use super::trace_args::{TraceArgs, holds_trace};
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -450,7 +450,7 @@ fn load_both(args: &EvalArgs) -> anyhow::Result<(Document, Document)> {
         !(args.reference == "-" && args.responses == "-"),
         "only one of REFERENCE and RESPONSES can be standard input"
     );
-    if args.trace.is_trace(&args.responses)? {
+    if holds_trace(&args.responses)? {
         let reference = load(&args.reference)?;
         let (responses, told) = args.trace.responses(&args.responses, &reference)?;
         if !args.report.quiet {
