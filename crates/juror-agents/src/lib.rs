@@ -9,8 +9,9 @@
 //! - **External**, a [`Subject`]: a command that reads queries line by line ([`CommandAgent`]), such
 //!   as the driver of an object in Python ([`PythonCommand`]), or a server: one that speaks the
 //!   same objects ([`RemoteAgent`]), one that answers like a model ([`OpenAiAgent`]), one of
-//!   the Agent2Agent protocol ([`A2aAgent`]), or a tool of an MCP server ([`McpAgent`]). Their output is read leniently ([`read_answered`]) and
-//!   never trusted: only the calls that Juror's own tools saw count.
+//!   the `Agent2Agent` protocol ([`A2aAgent`]), or a tool of an MCP server ([`McpAgent`]). Their
+//!   output is read leniently ([`read_answered`]) and never trusted: only the calls that Juror's
+//!   own tools saw count.
 //!
 //! ```
 //! use juror_agents::chat_agent::Method;

@@ -426,8 +426,8 @@ fn traces(input: &[u8], _: &Path) {
     let mut joiner = Joiner::default();
     let mut importer = Importer::new(TraceRules::default(), None);
     let mut each = |found: juror_traces::Conversation| {
-        let joined = joiner.join(&found);
-        black_box(found.response(&joined.question_id, joined.trial).to_string());
+        let about = joiner.join(&found);
+        black_box(found.response(&about.question_id, about.trial).to_string());
     };
     let read = importer.read("trace", &mut &*input, &mut each);
     black_box(read.map_err(|error| error.to_string()).is_ok());

@@ -12,7 +12,7 @@ mod otlp;
 pub enum ExportFormat {
     /// OTLP log records in JSON: an event `gen_ai.evaluation.result` per score. A line per answer.
     Otlp,
-    /// Annotations of spans and traces, as servers of OpenInference traces take them.
+    /// Annotations of spans and traces, as servers of `OpenInference` traces take them.
     OpenInference,
     /// A table: a row per answer, a column per metric.
     Csv,

@@ -58,12 +58,14 @@ struct Attribute<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 enum AttributeValue<'a> {
-    StringValue(&'a str),
+    #[serde(rename = "stringValue")]
+    Text(&'a str),
     /// OTLP writes 64-bit integers as text.
-    IntValue(String),
-    DoubleValue(f64),
+    #[serde(rename = "intValue")]
+    Integer(String),
+    #[serde(rename = "doubleValue")]
+    Number(f64),
 }
 
 /// OTLP's numbers for "information" and "error".
@@ -107,7 +109,7 @@ fn log_record<'a>(
     attributes.push(match evaluation.score {
         Some(score) => Attribute {
             key: "gen_ai.evaluation.score.value",
-            value: AttributeValue::DoubleValue(score),
+            value: AttributeValue::Number(score),
         },
         None => text("error.type", "no_score"),
     });
@@ -115,7 +117,7 @@ fn log_record<'a>(
     attributes.extend(explanation.map(|why| text("gen_ai.evaluation.explanation", why)));
     attributes.push(text("juror.question_id", answer.id));
     attributes.push(text("juror.template_id", answer.group));
-    let trial = answer.trial.map(|trial| AttributeValue::IntValue(trial.to_string()));
+    let trial = answer.trial.map(|trial| AttributeValue::Integer(trial.to_string()));
     attributes.extend(trial.map(|value| Attribute { key: "juror.trial", value }));
     // Ids of other systems than OpenTelemetry do not fit into the fields of a record.
     let foreign = |id: &&str, length| !is_hex(id, length);
@@ -133,7 +135,7 @@ fn log_record<'a>(
 }
 
 fn text<'a>(key: &'static str, text: &'a str) -> Attribute<'a> {
-    Attribute { key, value: AttributeValue::StringValue(text) }
+    Attribute { key, value: AttributeValue::Text(text) }
 }
 
 fn is_hex(id: &str, length: usize) -> bool {

@@ -1,7 +1,5 @@
 //! `juror import`: traces of other systems as responses.
 
-#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
-
 use clap::Args;
 use juror_files::load;
 use juror_run::{Output, OutputError};

@@ -51,18 +51,6 @@ impl TraceArgs {
         Ok(rules)
     }
 
-    /// Whether responses are a trace, by the beginning of the file. Standard input holds responses.
-    pub(super) fn is_trace(&self, name: &str) -> anyhow::Result<bool> {
-        let lower = name.to_ascii_lowercase();
-        if name == "-" || BINARY.iter().any(|end| lower.ends_with(end)) {
-            return Ok(name != "-");
-        }
-        let mut head = Vec::new();
-        let failed = || format!("{name}: cannot read");
-        open_stream(name)?.take(HEAD).read_to_end(&mut head).with_context(failed)?;
-        Ok(is_trace(&head))
-    }
-
     /// Reads a trace as responses to the questions of a reference; says what was recognized.
     pub(super) fn responses(
         &self,
@@ -76,6 +64,18 @@ impl TraceArgs {
         let told = imported.told() + &imported.unjoined();
         Ok((Document::new(name, lines, Format::JsonLines)?, told))
     }
+}
+
+/// Whether responses are a trace, by the beginning of the file. Standard input holds responses.
+pub(super) fn holds_trace(name: &str) -> anyhow::Result<bool> {
+    let lower = name.to_ascii_lowercase();
+    if name == "-" || BINARY.iter().any(|end| lower.ends_with(end)) {
+        return Ok(name != "-");
+    }
+    let mut head = Vec::new();
+    let failed = || format!("{name}: cannot read");
+    open_stream(name)?.take(HEAD).read_to_end(&mut head).with_context(failed)?;
+    Ok(is_trace(&head))
 }
 
 /// Returns the questions of a reference, for joining.

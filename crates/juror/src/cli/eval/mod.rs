@@ -34,7 +34,7 @@ use super::junit::JunitArgs;
 use super::live_args::LiveArgs;
 use super::model_args::{self, ModelArgs, parse_count};
 use super::page::{PageArgs, PageFiles, replies};
-use super::trace_args::TraceArgs;
+use super::trace_args::{TraceArgs, holds_trace};
 use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
@@ -525,7 +525,7 @@ fn load_both(args: &EvalArgs, responses: &str) -> anyhow::Result<(Document, Docu
         !(args.reference == "-" && responses == "-"),
         "only one of REFERENCE and RESPONSES can be standard input"
     );
-    if args.trace.is_trace(responses)? {
+    if holds_trace(responses)? {
         let reference = load(&args.reference)?;
         let (responses, told) = args.trace.responses(responses, &reference)?;
         if !args.report.quiet {
