@@ -52,7 +52,7 @@ template_id,question_id,trial,status,trace_id,span_id,answer_f1,steps_score
 capitals,peru,2,success,5b8efff798038103d269b633813fc60c,eee19b7ec3c1b174,0.5,1
 capitals,\"chile, \"\"south\"\"\",,error,,,,
 ";
-        assert_eq!(String::from_utf8(render(&answers())).unwrap(), wanted);
+        assert_eq!(String::from_utf8(render(&answers())).expect("text"), wanted);
     }
 
     #[test]

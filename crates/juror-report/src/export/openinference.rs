@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_score_is_an_annotation_of_its_span() {
-        let rendered: Value = serde_json::from_slice(&render(&RUN, &answers())).unwrap();
+        let rendered: Value = serde_json::from_slice(&render(&RUN, &answers())).expect("JSON");
         let wanted = json!({
             "span_id": "eee19b7ec3c1b174", "trace_id": "5b8efff798038103d269b633813fc60c",
             "name": "answer_f1", "annotator_kind": "LLM",

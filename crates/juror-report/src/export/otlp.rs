@@ -107,10 +107,9 @@ fn log_record<'a>(
     let span_id = answer.span_id.as_deref();
     let mut attributes = vec![text("gen_ai.evaluation.name", evaluation.metric)];
     attributes.push(match evaluation.score {
-        Some(score) => Attribute {
-            key: "gen_ai.evaluation.score.value",
-            value: AttributeValue::Number(score),
-        },
+        Some(score) => {
+            Attribute { key: "gen_ai.evaluation.score.value", value: AttributeValue::Number(score) }
+        }
         None => text("error.type", "no_score"),
     });
     let explanation = evaluation.explanation.as_deref();
@@ -150,8 +149,8 @@ mod tests {
     use crate::export::tests::{RUN, answers};
 
     fn rendered(answers: &[Evaluated<'_>]) -> Vec<Value> {
-        let text = String::from_utf8(render(&RUN, answers)).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let text = String::from_utf8(render(&RUN, answers)).expect("text");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
     fn attribute<'v>(record: &'v Value, key: &str) -> Option<&'v Value> {
@@ -165,7 +164,7 @@ mod tests {
         assert_eq!(lines.len(), 2);
         let resource = &lines[0]["resourceLogs"][0];
         assert_eq!(resource["resource"]["attributes"][1]["value"]["stringValue"], "main");
-        let records = resource["scopeLogs"][0]["logRecords"].as_array().unwrap();
+        let records = resource["scopeLogs"][0]["logRecords"].as_array().expect("records");
         assert_eq!(records.len(), 2);
         let record = &records[0];
         assert_eq!(record["eventName"], "gen_ai.evaluation.result");

@@ -1,5 +1,7 @@
 //! Options for asking an agent the questions of a reference, shared by commands that do.
 
+#![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
 use std::sync::Arc;
 
 use anyhow::Context as _;
