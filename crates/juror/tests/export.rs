@@ -1,9 +1,10 @@
 //! `juror export`: scores for other systems.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
+use juror_testing::Ended;
 use serde_json::Value;
 
 const REFERENCE: &str = r#"[{"template_id": "capitals", "questions": [
@@ -21,75 +22,77 @@ struct Place(tempfile::TempDir);
 impl Place {
     /// A folder with a run.
     fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        fs::write(place.path().join("reference.json"), REFERENCE).unwrap();
-        fs::write(place.path().join("responses.jsonl"), RESPONSES).unwrap();
-        let (code, _, said) = place
+        let place = Place(tempfile::tempdir().expect("a folder"));
+        fs::write(place.path("reference.json"), REFERENCE).expect("the reference");
+        fs::write(place.path("responses.jsonl"), RESPONSES).expect("the responses");
+        let evaluated = place
             .run("eval reference.json responses.jsonl --run monday -o results.jsonl --no-model -q");
-        assert_eq!(code, 0, "{said}");
+        assert_eq!(evaluated.code, 0, "{}", evaluated.stderr);
         place
     }
 
-    fn path(&self) -> &Path {
-        self.0.path()
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 
-    fn run(&self, line: &str) -> (i32, String, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
-        let done = command.args(line.split(' ')).current_dir(self.path()).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (done.status.code().unwrap(), text(done.stdout), text(done.stderr))
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("a file that was written")
     }
+
+    fn run(&self, line: &str) -> Ended {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_juror"));
+        Ended::of(command.args(line.split(' ')).current_dir(self.0.path()))
+    }
+}
+
+fn parse(json: &str) -> Value {
+    serde_json::from_str(json).expect("JSON")
 }
 
 #[test]
 fn scores_of_a_run_name_the_trace_that_was_judged() {
     let place = Place::new();
-    let (code, data, said) = place.run("export monday --to otlp");
-    assert_eq!(code, 0, "{said}");
-    let lines: Vec<Value> = data.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ended = place.run("export monday --to otlp");
+    assert_eq!(ended.code, 0, "{ended}");
+    let lines: Vec<Value> = ended.stdout.lines().map(parse).collect();
     let records: Vec<&Value> = lines
         .iter()
         .map(|line| &line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0])
         .collect();
     assert_eq!(records[0]["traceId"], "5b8efff798038103d269b633813fc60c");
     assert_eq!(records[0]["spanId"], "eee19b7ec3c1b174");
-    let attributes = records[0]["attributes"].as_array().unwrap();
-    let why = attributes.iter().find(|own| own["key"] == "gen_ai.evaluation.explanation").unwrap();
-    let why = why["value"]["stringValue"].as_str().unwrap();
-    assert!(why.contains("expected `Lima`, got `Quito`"), "{why}");
+    let attributes = records[0]["attributes"].to_string();
+    assert!(attributes.contains("expected `Lima`, got `Quito`"), "{attributes}");
     assert_ne!(records[0]["timeUnixNano"], "0", "a run says when it ended");
     assert_eq!(records[1].get("traceId"), None);
-    assert!(said.contains("1 answer without a trace"), "{said}");
+    assert!(ended.stderr.contains("1 answer without a trace"), "{ended}");
 }
 
 #[test]
 fn results_keep_the_ids_of_their_trace() {
     let place = Place::new();
-    let results = fs::read_to_string(place.path().join("results.jsonl")).unwrap();
-    let first = results.lines().next().unwrap();
-    assert!(first.contains(r#""span_id": "eee19b7ec3c1b174""#), "{first}");
-    assert!(!results.lines().nth(1).unwrap().contains("span_id"));
-    let (code, data, _) = place.run("export results.jsonl --to openinference -q");
-    assert_eq!(code, 0);
-    let data: Value = serde_json::from_str(&data).unwrap();
-    assert_eq!(data["data"][0]["span_id"], "eee19b7ec3c1b174");
-    assert_eq!(data["data"][0]["result"]["score"], 0.0);
+    let results: Vec<Value> = place.read("results.jsonl").lines().map(parse).collect();
+    assert_eq!(results[0]["span_id"], "eee19b7ec3c1b174");
+    assert_eq!(results[1].get("span_id"), None);
+    let ended = place.run("export results.jsonl --to openinference -q");
+    assert_eq!(ended.code, 0, "{ended}");
+    let annotation = &parse(&ended.stdout)["data"][0];
+    assert_eq!(annotation["span_id"], "eee19b7ec3c1b174");
+    assert_eq!(annotation["result"]["score"], 0.0);
 }
 
 #[test]
 fn scores_are_a_table() {
     let place = Place::new();
-    let (code, data, said) = place.run("export monday --to csv -o scores.csv");
-    assert_eq!((code, &*data), (0, ""), "{said}");
-    assert!(said.contains("2 scores of 2 answers are in scores.csv"), "{said}");
-    let table = fs::read_to_string(place.path().join("scores.csv")).unwrap();
+    let ended = place.run("export monday --to csv -o scores.csv");
+    assert_eq!((ended.code, &*ended.stdout), (0, ""), "{ended}");
+    assert!(ended.stderr.contains("2 scores of 2 answers are in scores.csv"), "{ended}");
     let wanted = "\
 template_id,question_id,trial,status,trace_id,span_id,steps_score
 capitals,peru,,success,5b8efff798038103d269b633813fc60c,eee19b7ec3c1b174,0
 capitals,chile,,success,,,1
 ";
-    assert_eq!(table, wanted);
+    assert_eq!(place.read("scores.csv"), wanted);
 }
 
 #[test]
@@ -101,8 +104,8 @@ fn what_is_no_run_is_refused_and_nothing_is_written() {
         "export monday --to xml -o scores.csv",
         "export results.jsonl --to csv -o results.jsonl",
     ] {
-        let (code, _, said) = place.run(line);
-        assert_eq!(code, 2, "{line}: {said}");
-        assert!(!place.path().join("scores.csv").exists(), "{line}");
+        let ended = place.run(line);
+        assert_eq!(ended.code, 2, "{line}: {ended}");
+        assert!(!place.path("scores.csv").exists(), "{line}");
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn no_output(error: OutputError) -> Refusal {
             let error = numbered(error);
             Refusal::File(LoadError::Io { name, error })
         }
-        OutputError::UnknownFormat { .. } => asked(error.to_string()),
+        OutputError::UnknownFormat { .. } | OutputError::InRun(_) => asked(error.to_string()),
     }
 }
 
