@@ -586,6 +586,7 @@ fn help_teaches() {
         "label",
         "calibrate",
         "plan",
+        "export",
         "runs",
         "runs show",
         "runs prune",
