@@ -30,6 +30,7 @@
 //! caller passes in bytes.
 
 mod document;
+mod dotenv;
 mod found_problems;
 mod label_problem;
 mod look;
@@ -40,6 +41,7 @@ mod tools_problem;
 mod yaml;
 
 pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
+pub use dotenv::{Variables, read_variables};
 pub use found_problems::FoundProblems;
 pub use label_problem::LabelProblem;
 pub use look::Look;

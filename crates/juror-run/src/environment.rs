@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use crate::dotenv;
+use juror_document::{Variables, read_variables};
 
 /// The file of variables in the working directory.
 const FILE: &str = ".env";
@@ -43,10 +43,10 @@ impl Environment {
     /// Reads `.env`, if it exists; reports and skips whatever cannot be read.
     pub fn read(tell: impl Fn(&str)) -> Environment {
         let variables = match file_text() {
-            Ok(text) => dotenv::read(&text),
+            Ok(text) => read_variables(&text),
             Err(problem) => {
                 tell(&problem);
-                dotenv::Variables::default()
+                Variables::default()
             }
         };
         for line in variables.unread {

@@ -37,7 +37,6 @@ mod answers;
 mod asking;
 pub mod bench;
 mod calibration;
-mod dotenv;
 mod environment;
 mod evaluation;
 mod event;

@@ -8,14 +8,15 @@ use std::collections::HashMap;
 
 /// The variables of a file, and the numbers of the lines that were skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Variables {
-    pub(crate) values: HashMap<String, String>,
-    /// Only numbers are kept, because the lines may hold keys.
-    pub(crate) unread: Vec<usize>,
+pub struct Variables {
+    /// The values by name.
+    pub values: HashMap<String, String>,
+    /// The lines that were skipped. Only numbers are kept, because the lines may hold keys.
+    pub unread: Vec<usize>,
 }
 
 /// Parses lines such as `NAME=value`, `export NAME="value"` and `# a comment`.
-pub(crate) fn read(text: &str) -> Variables {
+pub fn read_variables(text: &str) -> Variables {
     let mut variables = Variables::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut rest = text.as_str();
@@ -153,7 +154,7 @@ mod tests {
             ("A=b\nA=c", "A", "c"),
             ("HOST=h\nA=http://${HOST}/$HOST", "A", "http://h/h"),
         ] {
-            let variables = read(text);
+            let variables = read_variables(text);
             assert_eq!(variables.values.get(name).map(String::as_str), Some(value), "{text:?}");
             assert!(variables.unread.is_empty(), "{text:?}");
         }
@@ -162,7 +163,7 @@ mod tests {
     #[test]
     fn a_line_that_cannot_be_read_costs_no_other() {
         for line in ["A", "=b", "1A=b", "A=b c", "A='b", "A=\"b", "A=\\x", "A=${B", "A=b\\"] {
-            let variables = read(&format!("X=1\n{line}\nY=2\n"));
+            let variables = read_variables(&format!("X=1\n{line}\nY=2\n"));
             assert_eq!(variables.unread, [2], "{line:?}");
             assert_eq!(
                 (variables.values["X"].as_str(), variables.values["Y"].as_str()),
@@ -175,7 +176,11 @@ mod tests {
     fn a_file_cannot_take_variables_of_the_process() {
         // `PATH` is set wherever tests run.
         for line in ["A=$PATH", "A=http://elsewhere/${PATH}", "A=\"$PATH\""] {
-            assert_eq!(read(line), Variables { unread: vec![1], ..Variables::default() }, "{line}");
+            assert_eq!(
+                read_variables(line),
+                Variables { unread: vec![1], ..Variables::default() },
+                "{line}"
+            );
         }
     }
 }
