@@ -92,6 +92,12 @@ impl Columns<'_> {
         for (at, change) in self.changes_with_errors(joined).into_iter().enumerate() {
             parts[groups.of_pairs[at]].changes_with_errors.extend(change);
         }
+        for unseen in self.unseen(joined) {
+            let group = unseen.group(joined, self).and_then(|name| groups.names.get_index_of(name));
+            if let Some(at) = group {
+                parts[at].add(&unseen);
+            }
+        }
         parts.iter().map(|part| self.comparison(part, confidence)).collect()
     }
 }

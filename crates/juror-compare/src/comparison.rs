@@ -15,7 +15,6 @@ use crate::gates::{Baseline, Gate, GateOutcome, GateVerdict, GatedRun, Gates, wo
 use crate::headline::{baseline_headline, headline_among};
 use crate::join::{Joined, QuestionName};
 use crate::metric_comparison::{Columns, MetricComparison};
-use crate::question_numbers::QuestionNumbers;
 use crate::run_facts::{Difference, RunFacts};
 use crate::statistics::{ByMetric, Kind, Statistics};
 
@@ -36,7 +35,7 @@ pub struct ComparedRun<'r> {
 impl ComparedRun<'_> {
     /// The questions that the run was to answer, by its own word, and that are not among its rows:
     /// it was cut off, or its results were.
-    fn unseen_questions(&self) -> Vec<QuestionName> {
+    pub fn unseen_questions(&self) -> Vec<QuestionName> {
         if self.facts.questions.is_empty() {
             return Vec::new();
         }
@@ -53,11 +52,6 @@ impl ComparedRun<'_> {
             .collect();
         names.sort_by(|one, other| (&one.group, &one.id).cmp(&(&other.group, &other.id)));
         names
-    }
-
-    /// How many answers the run was to have, and has no row of.
-    fn n_missing(&self, numbers: &QuestionNumbers) -> usize {
-        numbers.n_missing() + self.unseen_questions().len() * numbers.n_owed
     }
 }
 
@@ -298,7 +292,9 @@ impl Pair<'_> {
     fn compare(&self) -> Result<CandidateComparison, Incomparable> {
         let (a, b) = (self.a.scores, self.b.scores);
         let by_template = self.a.facts.kind == Kind::Eval;
+        let unseen = [self.a, self.b].map(|run| run.unseen_questions());
         let joined = Joined::of(a, b, by_template, |name| self.is_same_question(name));
+        let joined = joined.without([&unseen[0], &unseen[1]], [a, b]);
         if joined.is_empty() {
             let (a, b) = (self.a.facts.source.clone(), self.b.facts.source.clone());
             return Err(Incomparable::NothingInCommon { a, b });
@@ -306,7 +302,8 @@ impl Pair<'_> {
         let groups = Groups::of(&joined, a);
         let n_failed =
             |table: &ScoreTable| table.items().iter().filter(|item| item.is_error).count();
-        let missing = [self.a.n_missing(&joined.a), self.b.n_missing(&joined.b)];
+        let missing = [(&joined.a, &unseen[0]), (&joined.b, &unseen[1])]
+            .map(|(numbers, unseen)| numbers.n_missing() + unseen.len() * numbers.n_owed);
         let mut compared = CandidateComparison {
             run: self.b.facts.clone(),
             questions: joined.len(),
@@ -330,17 +327,22 @@ impl Pair<'_> {
         }
         compared.flips = self.flips(&joined, &compared);
         if !self.options.gates.gates.is_empty() {
-            self.check_gates(&joined, &mut compared);
+            self.check_gates(&joined, &unseen[1], &mut compared);
         }
         Ok(compared)
     }
 
     /// Checks the gates. Questions that the candidate was to answer and lacks count as errors, and so
     /// do those that the baseline has, unless the user wants what they have in common alone.
-    fn check_gates(&self, joined: &Joined, compared: &mut CandidateComparison) {
+    fn check_gates(
+        &self,
+        joined: &Joined,
+        unseen: &[QuestionName],
+        compared: &mut CandidateComparison,
+    ) {
         let CompareOptions { confidence, allow_mismatch, gates, .. } = self.options;
         let statistics = Statistics::of(self.b.scores, *confidence);
-        let mut missing = self.b.unseen_questions();
+        let mut missing = unseen.to_vec();
         if !*allow_mismatch {
             let known: HashSet<String> = missing.iter().map(|name| name.id.clone()).collect();
             let is_new = |name: &&QuestionName| !known.contains(&name.id);

@@ -19,7 +19,13 @@ pub struct Joined {
     pub only_in_a: Vec<QuestionName>,
     /// Questions of the second run alone.
     pub only_in_b: Vec<QuestionName>,
+    /// Questions that each run was to answer and has no row of.
+    pub(crate) unseen: [Vec<UnseenQuestion>; 2],
 }
+
+/// A question that a run was to answer and has no row of: its number in the other run, if that has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnseenQuestion(pub(crate) Option<usize>);
 
 /// A question that both runs have, by its number in each.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +86,7 @@ impl Joined {
             b: numbers_b,
             only_in_a: Vec::new(),
             only_in_b: Vec::new(),
+            unseen: [Vec::new(), Vec::new()],
         };
         let mut groups: HashMap<String, u32> = HashMap::new();
         for (number, name) in names_a.into_iter().enumerate() {
@@ -97,6 +104,17 @@ impl Joined {
         joined.only_in_b = names_b.into_keys().collect();
         joined.only_in_b.sort_unstable();
         joined
+    }
+
+    /// The same, knowing which questions each run was to answer and has no row of.
+    #[must_use]
+    pub(crate) fn without(
+        self,
+        [a, b]: [&[QuestionName]; 2],
+        [table_a, table_b]: [&ScoreTable; 2],
+    ) -> Joined {
+        let unseen = [self.b.find(a, table_b), self.a.find(b, table_a)];
+        Joined { unseen: unseen.map(|own| own.into_iter().map(UnseenQuestion).collect()), ..self }
     }
 
     /// The number of questions that both runs have.

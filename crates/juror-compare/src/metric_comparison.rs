@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::estimate::{Caution, FEW_CLUSTERS, are_binary, has_width, is_share};
-use crate::join::{Joined, PairedScores};
+use crate::join::{Joined, PairedScores, UnseenQuestion};
 use crate::row_scores::scores_or;
 
 /// How a metric changed from the first run to the second.
@@ -80,7 +80,7 @@ impl Columns<'_> {
     /// Compares the metric over joined questions. Returns `None` if no question has a number in both
     /// runs.
     pub(crate) fn compare(&self, joined: &Joined, confidence: f64) -> Option<MetricComparison> {
-        let measured = Measured {
+        let mut measured = Measured {
             scores: joined.scores(self.a.1, self.b.1),
             coverage: [
                 sum(joined.a.coverage(self.a.0, self.a.1)),
@@ -88,6 +88,7 @@ impl Columns<'_> {
             ],
             changes_with_errors: self.changes_with_errors(joined).into_iter().flatten().collect(),
         };
+        self.unseen(joined).iter().for_each(|unseen| measured.add(unseen));
         self.comparison(&measured, confidence)
     }
 
@@ -138,9 +139,7 @@ impl Columns<'_> {
     /// How each joined question changed if errors count as 0; `None` where the metric does not apply,
     /// or everywhere if 0 is not its worst value.
     pub(crate) fn changes_with_errors(&self, joined: &Joined) -> Vec<Option<f64>> {
-        let has_worst_zero =
-            |info: &MetricInfo| info.unit == Unit::Fraction && info.better == Better::Higher;
-        if !self.info().is_some_and(has_worst_zero) {
+        if !self.has_worst_zero() {
             return vec![None; joined.len()];
         }
         let both = joined.both(&scores_or(0.0, self.a), &scores_or(0.0, self.b));
@@ -150,6 +149,60 @@ impl Columns<'_> {
             Some(b? * there_b - a? * there_a)
         };
         both.into_iter().zip(shares).map(change).collect()
+    }
+
+    /// What is known of the questions that a run was to answer and has no row of, except those to which
+    /// the metric does not apply in the other run.
+    pub(crate) fn unseen(&self, joined: &Joined) -> Vec<Unseen> {
+        let sides = [(&joined.a, (&joined.b, self.b)), (&joined.b, (&joined.a, self.a))];
+        let mut all = Vec::new();
+        for (side, (own, (other, theirs))) in sides.into_iter().enumerate() {
+            if joined.unseen[side].is_empty() {
+                continue;
+            }
+            let scores = other.means_of_rows(&scores_or(0.0, theirs));
+            // What neither run has may well have been asked about, and is 0 in both.
+            let score = |number: Option<usize>| match number {
+                Some(number) => Some(scores[number]? * other.share_of(number)),
+                None => Some(0.0),
+            };
+            let lost = |UnseenQuestion(number): &UnseenQuestion| {
+                let change = if side == 0 { score(*number)? } else { -score(*number)? };
+                let change = self.has_worst_zero().then_some(change);
+                Some(Unseen { side, number: *number, n_owed: own.n_owed, change })
+            };
+            all.extend(joined.unseen[side].iter().filter_map(lost));
+        }
+        all
+    }
+
+    /// Whether no score is worse than 0, so that errors can count as that.
+    fn has_worst_zero(&self) -> bool {
+        let is_share =
+            |info: &MetricInfo| info.unit == Unit::Fraction && info.better == Better::Higher;
+        self.info().is_some_and(is_share)
+    }
+}
+
+/// A question that a run was to answer and has no row of, to which a metric applies.
+pub(crate) struct Unseen {
+    /// 0 if the first run lacks it, 1 if the second does.
+    side: usize,
+    /// Its number in the other run, if that has it.
+    pub(crate) number: Option<usize>,
+    n_owed: usize,
+    /// How it changed if errors count as 0; `None` if 0 is not the worst value.
+    change: Option<f64>,
+}
+
+impl Unseen {
+    /// The group of the question in the run that has it.
+    pub(crate) fn group<'t>(&self, joined: &Joined, columns: &Columns<'t>) -> Option<&'t str> {
+        let (numbers, table) = match self.side {
+            0 => (&joined.b, columns.b.0),
+            _ => (&joined.a, columns.a.0),
+        };
+        Some(table.group_of(&table.items()[numbers.first_items[self.number?]]))
     }
 }
 
@@ -165,6 +218,12 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
+    /// Counts a question that a run does not have as an error.
+    pub(crate) fn add(&mut self, unseen: &Unseen) {
+        self.coverage[unseen.side].n_applicable += unseen.n_owed;
+        self.changes_with_errors.extend(unseen.change);
+    }
+
     fn delta_with_errors(&self) -> Option<f64> {
         let changes = &self.changes_with_errors;
         statistics::mean(changes, None, statistics::CONFIDENCE).map(|own| own.mean)

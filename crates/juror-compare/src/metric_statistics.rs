@@ -73,6 +73,11 @@ impl Numbers {
         all.pop().unwrap_or_default()
     }
 
+    /// The same, with more answers that have no number.
+    pub(crate) fn with_errors(self, n_more: usize) -> Numbers {
+        Numbers { n_error: self.n_error + n_more, ..self }
+    }
+
     /// Those of each group, where every question is a cluster.
     pub(crate) fn by_group(
         table: &ScoreTable,

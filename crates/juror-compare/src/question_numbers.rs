@@ -1,6 +1,6 @@
 //! Which question each row of a table answers, and what its answers come to.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use juror_score::{Coverage, ScoreColumn, ScoreTable, Standing};
 
 use crate::join::QuestionName;
@@ -17,7 +17,8 @@ pub(crate) struct QuestionNumbers {
     pub(crate) n_questions: usize,
     /// How many rows each question has.
     n_answers: Vec<usize>,
-    /// How many it should have: as many as were to be made, or as the question with most of them.
+    /// How many it should have: as many as were to be made, as the question with most trials has, or as
+    /// every question has.
     pub(crate) n_owed: usize,
 }
 
@@ -44,28 +45,45 @@ impl QuestionNumbers {
         for question in &of_items {
             n_answers[*question as usize] += 1;
         }
-        let n_owed = n_answers.iter().copied().max().unwrap_or(0).max(table.n_owed() as usize);
+        let n_had_by_all = n_answers.iter().copied().min().unwrap_or(0);
+        let n_owed = n_had_by_all.max(most_trials(table, &of_items)).max(table.n_owed() as usize);
         QuestionNumbers { of_items, first_items, n_questions, n_answers, n_owed }
     }
 
     /// How many answers to a question there are no rows of.
     pub(crate) fn n_missing_of(&self, question: usize) -> usize {
-        self.n_owed - self.n_answers[question]
+        self.n_owed.saturating_sub(self.n_answers[question])
     }
 
     /// The share of the answers to a question that there are rows of.
     pub(crate) fn share_of(&self, question: usize) -> f64 {
-        self.n_answers[question] as f64 / self.n_owed as f64
+        let n_answers = self.n_answers[question];
+        n_answers as f64 / self.n_owed.max(n_answers) as f64
     }
 
     /// How many answers to all of the questions there are no rows of.
     pub(crate) fn n_missing(&self) -> usize {
-        self.n_questions * self.n_owed - self.of_items.len()
+        (0..self.n_questions).map(|question| self.n_missing_of(question)).sum()
     }
 
     pub(crate) fn name(&self, number: usize, table: &ScoreTable) -> QuestionName {
         let item = &table.items()[self.first_items[number]];
         QuestionName { group: table.group_of(item).to_owned(), id: item.id.to_string() }
+    }
+
+    /// The numbers of questions by name, or by id alone where the name has no group; `None` for those
+    /// that are not here.
+    pub(crate) fn find(&self, names: &[QuestionName], table: &ScoreTable) -> Vec<Option<usize>> {
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+        for (number, first) in self.first_items.iter().enumerate() {
+            let item = &table.items()[*first];
+            known.insert((table.group_of(item), &item.id), number);
+            known.entry(("", &item.id)).or_insert(number);
+        }
+        names.iter().map(|name| known.get(&(&*name.group, &*name.id)).copied()).collect()
     }
 
     pub(crate) fn names(&self, table: &ScoreTable) -> Vec<QuestionName> {
@@ -74,7 +92,7 @@ impl QuestionNumbers {
 
     /// Whether some question has several answers, or was to have them.
     pub(crate) fn has_trials(&self) -> bool {
-        self.n_owed > 1
+        self.n_owed > 1 || self.n_answers.iter().any(|n| *n > 1)
     }
 
     /// The cluster of each row: its template, or its query.
@@ -151,4 +169,15 @@ impl QuestionNumbers {
         };
         self.coverage(table, column).into_iter().map(share).collect()
     }
+}
+
+/// How many trials the question with most of them has. A row that is there twice is no trial.
+fn most_trials(table: &ScoreTable, of_items: &[u32]) -> usize {
+    let rows = table.items().iter().zip(of_items);
+    let trials = rows.filter_map(|(item, question)| Some((*question, item.trial?)));
+    let mut n_trials: HashMap<u32, usize> = HashMap::new();
+    for (question, _) in trials.collect::<HashSet<_>>() {
+        *n_trials.entry(question).or_default() += 1;
+    }
+    n_trials.into_values().max().unwrap_or(0)
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::calibration::CalibratedMetric;
+use crate::comparison::ComparedRun;
 use crate::estimate::{Caution, ClusterNoun, has_width};
 use crate::judge_repeats::{JudgeStatistics, judge_statistics};
 use crate::metric_statistics::{MetricStatistics, Numbers};
@@ -36,8 +37,8 @@ pub struct Statistics {
     pub answers: usize,
     /// Rows that ended in an error, or have no answer.
     pub errors: usize,
-    /// Answers of which there is no row: their questions have fewer than others, or than were to be
-    /// made.
+    /// Answers of which there is no row: their questions have none, fewer than others, or fewer than
+    /// were to be made.
     pub missing: usize,
     /// Over all rows.
     #[schemars(with = "BTreeMap<String, MetricStatistics>")]
@@ -121,10 +122,21 @@ impl Statistics {
     /// The name of the format.
     pub const FORMAT: &'static str = "juror.statistics/1";
 
+    /// Computes the statistics of a run. Questions that it was to answer and has no row of count as
+    /// missing.
+    pub fn of_run(run: ComparedRun<'_>, confidence: f64) -> Statistics {
+        Statistics::with_unseen(run.scores, run.unseen_questions().len(), confidence)
+    }
+
     /// Computes the statistics of all rows.
     pub fn of(table: &ScoreTable, confidence: f64) -> Statistics {
+        Statistics::with_unseen(table, 0, confidence)
+    }
+
+    fn with_unseen(table: &ScoreTable, n_unseen: usize, confidence: f64) -> Statistics {
         let kind = Kind::of(table.level());
         let questions = QuestionNumbers::of(table);
+        let n_unseen = n_unseen * questions.n_owed.max(1);
         let clusters = questions.clusters_of_rows(table);
         let mut all = Statistics {
             format: Statistics::FORMAT,
@@ -133,7 +145,7 @@ impl Statistics {
             questions: questions.n_questions,
             answers: table.items().len(),
             errors: table.items().iter().filter(|item| item.is_error).count(),
-            missing: questions.n_missing(),
+            missing: questions.n_missing() + n_unseen,
             micro: ByMetric::default(),
             macro_means: ByMetric::default(),
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
@@ -143,7 +155,7 @@ impl Statistics {
         };
         for column in table.columns() {
             let micro = Numbers::of_all(table, column, &clusters, &questions);
-            let micro = micro.statistics(column, confidence);
+            let micro = micro.with_errors(n_unseen).statistics(column, confidence);
             let Some(micro) = micro else { continue };
             all.micro.insert(column.name.to_string(), micro);
             let by_question = questions.means_by_group(table, column);

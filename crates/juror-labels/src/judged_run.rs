@@ -28,6 +28,8 @@ pub struct JudgedRun {
     pub answers: Vec<JudgedAnswer>,
     /// What could not be read.
     pub problems: Problems,
+    /// What is wrong with the files of a complete run.
+    pub damage: Option<String>,
 }
 
 /// Why answers cannot be labelled for a metric, in words and with a hint.
@@ -51,7 +53,7 @@ impl JudgedRun {
                 of_attempts(&document, judge.as_ref())
             }
         };
-        Ok(run.named(folder)?)
+        Ok(JudgedRun { damage: stored.damage_within(), ..run.named(folder)? })
     }
 
     /// Reads a file of results.
@@ -144,7 +146,7 @@ fn of_questions(document: &Document) -> JudgedRun {
     let records = records(document, &mut look, "a result");
     let answers = records.iter().map(|record| question_answer(&record.fields)).collect();
     let problems = look.problems();
-    JudgedRun { source: String::new(), kind: Kind::Eval, answers, problems }
+    JudgedRun { source: String::new(), kind: Kind::Eval, answers, problems, damage: None }
 }
 
 fn described_judge(told: Value) -> Option<JudgedBy> {
@@ -158,5 +160,5 @@ fn of_attempts(document: &Document, judge: Option<&JudgedBy>) -> JudgedRun {
         answers.push(attempt_answer(&card, fields, judge));
     };
     let (_, problems) = read_each_result(document, each);
-    JudgedRun { source: String::new(), kind: Kind::Bench, answers, problems }
+    JudgedRun { source: String::new(), kind: Kind::Bench, answers, problems, damage: None }
 }

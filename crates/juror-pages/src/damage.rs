@@ -36,8 +36,10 @@ pub(crate) fn damage(run: &Manifest, scores: &ScoreTable) -> Option<String> {
 /// Says that there are fewer or more results than were written, if that is so.
 fn lost_rows(run: &Manifest, scores: &ScoreTable) -> Option<String> {
     let n = scores.items().len() as u64;
-    let n_tried = run.trials().map(|trials| trials * run.question_hashes().len() as u64);
-    let written = run.results.map(|results| results.rows).or(n_tried)?;
+    // A run that does not name its questions does not say how many results they should have.
+    let n_asked = Some(run.question_hashes().len() as u64).filter(|n| *n > 0);
+    let n_tried = || Some(run.trials()? * n_asked?);
+    let written = run.results.as_ref().map(|results| results.rows).or_else(n_tried)?;
     (n != written).then(|| format!("results.jsonl has {n} results, and {written} were written"))
 }
 
@@ -53,5 +55,24 @@ fn noun(kind: RunKind) -> &'static str {
     match kind {
         RunKind::Eval => "questions",
         RunKind::Bench => "queries",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use juror_score::Scorecard;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_benchmark_that_does_not_name_its_queries_is_not_damaged() {
+        let mut run = Manifest::new(RunKind::Bench, "x", json!({"trials": 2}));
+        run.is_complete = true;
+        let scores = ScoreTable::of_attempts();
+        assert_eq!(damage(&run, &scores), None);
+        let mut scores = scores;
+        scores.push_attempt(&Scorecard::of_attempt("set".to_owned(), "1".to_owned()));
+        assert_eq!(damage(&run, &scores), None);
     }
 }

@@ -130,7 +130,8 @@ impl<'r> RunPages<'r> {
         let page_run = |(at, run): (usize, &&'r ScoredRun)| PageRun {
             facts: &run.facts,
             scores: &run.scores,
-            statistics: self.statistics[at].get_or_init(|| Statistics::of(&run.scores, CONFIDENCE)),
+            statistics: self.statistics[at]
+                .get_or_init(|| Statistics::of_run(run.side(), CONFIDENCE)),
             profile: run.profile(),
             aspects: judged_aspects(run.profile(), custom_aspects(run)),
             about: told.take().filter(|told| !told.is_empty()).unwrap_or_else(|| about(run)),

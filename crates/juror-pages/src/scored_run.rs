@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
-use juror_compare::{Calibration, Flip, Kind, RunFacts, Statistics};
+use juror_compare::{Calibration, ComparedRun, Flip, Kind, RunFacts, Statistics};
 use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
@@ -31,8 +31,6 @@ pub struct ScoredRun {
     pub problems: Problems,
     /// What a run says about itself; `None` for a file of results.
     pub manifest: Option<Manifest>,
-    /// What is wrong with the files of a complete run.
-    pub damage: Option<String>,
     /// The results, for explanations.
     document: Document,
     profile: Profile,
@@ -97,9 +95,9 @@ impl ScoredRun {
         let mut scored = ScoredRun::of_results(facts, document, own, metrics)?;
         let trials = run.manifest.trials().and_then(|trials| u32::try_from(trials).ok());
         scored.scores.owe(trials.unwrap_or(1));
-        scored.facts.damage = damage(&run.manifest, &scored.scores);
-        let damage = scored.facts.damage.clone().or_else(|| run.damage());
-        Ok(ScoredRun { manifest: Some(run.manifest), damage, ..scored })
+        let damage = damage(&run.manifest, &scored.scores);
+        scored.facts.damage = damage.or_else(|| run.damage_within());
+        Ok(ScoredRun { manifest: Some(run.manifest), ..scored })
     }
 
     /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace.
@@ -111,14 +109,19 @@ impl ScoredRun {
     ) -> Result<ScoredRun, Problems> {
         plan.custom_metrics = metrics.add_from(plan.custom_metrics, &document);
         let (scores, problems) = read_scores(&document, facts.kind, &plan)?;
-        let (manifest, damage, profile) = (None, None, plan.profile);
-        Ok(ScoredRun { facts, scores, problems, manifest, damage, document, profile })
+        let (manifest, profile) = (None, plan.profile);
+        Ok(ScoredRun { facts, scores, problems, manifest, document, profile })
+    }
+
+    /// What comparison sees of it.
+    pub fn side(&self) -> ComparedRun<'_> {
+        ComparedRun { facts: &self.facts, scores: &self.scores }
     }
 
     /// Computes its statistics, with the means that people would give where its judge was checked by
     /// them.
     pub fn statistics(&self, calibrations: &[Calibration]) -> Statistics {
-        let mut statistics = Statistics::of(&self.scores, CONFIDENCE);
+        let mut statistics = Statistics::of_run(self.side(), CONFIDENCE);
         let judge = self.facts.judged_by.as_ref();
         Calibrating::by_judge(calibrations, judge).apply(&mut statistics, &self.scores);
         statistics

@@ -142,10 +142,13 @@ pub(crate) fn check_gates<'py>(
     let mut rules = Rules { plan: plan_of(config, profile)?, own: OwnMetrics { names: own } };
     let asked = Asked { gates, coverage }.add_to(&mut rules.plan.gates, &rules.own)?;
     let run = Run::read(py, results, &rules)?;
-    let (scores, gates) = (run.side().scores, &rules.plan.gates);
+    run.check_undamaged(py)?;
+    run.tell_state(py)?;
+    let (side, gates) = (run.side(), &rules.plan.gates);
     let outcomes = py.detach(|| {
-        let statistics = &Statistics::of(scores, confidence);
-        gates.check(GatedRun::new(statistics, scores))
+        let (statistics, unseen) =
+            (&Statistics::of(side.scores, confidence), side.unseen_questions());
+        gates.check(GatedRun::new(statistics, side.scores).without(&unseen))
     });
     Outcomes::of_run(&outcomes).told(py, &asked)
 }

@@ -28,8 +28,9 @@ pub(crate) fn run_statistics<'py>(
 ) -> PyResult<RunStatistics> {
     let rules = Rules { plan: plan_of(config, profile)?, own: OwnMetrics { names: own } };
     let run = Run::read(py, results, &rules)?;
-    let scores = run.side().scores;
-    let statistics = py.detach(|| Statistics::of(scores, confidence));
+    run.tell_state(py)?;
+    let side = run.side();
+    let statistics = py.detach(|| Statistics::of_run(side, confidence));
     Ok(RunStatistics { statistics })
 }
 

@@ -3,7 +3,7 @@
 use std::thread;
 
 use juror_compare::{ComparedRun, Flip, Kind, RunFacts};
-use juror_document::{Document, Format};
+use juror_document::{Document, Format, Notice};
 use juror_pages::{ScoredRun, UnreadableRun, explain_result};
 use juror_run::Plan;
 use juror_score::read::OwnMetrics;
@@ -13,10 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping};
 
 use crate::aggregates::{collect_objects, items, tell};
+use crate::evaluation::Log;
 use crate::input::path_of;
 use crate::lazy_results::LazyResults;
 use crate::pieces::json_of;
-use crate::problem::Refusal;
+use crate::problem::{InputProblem, Refusal};
 
 /// The rules by which results are read.
 pub(crate) struct Rules {
@@ -83,9 +84,33 @@ impl<'py> Run<'py> {
     /// What comparison sees of it.
     pub(crate) fn side(&self) -> ComparedRun<'_> {
         match self {
-            Run::Stored(run) => ComparedRun { facts: &run.facts, scores: &run.scores },
+            Run::Stored(run) => run.side(),
             Run::Given(run) => ComparedRun { facts: &run.facts, scores: &run.scores },
         }
+    }
+
+    /// Tells in the log of a run that is not finished, or whose results are not those that it had.
+    pub(crate) fn tell_state(&self, py: Python<'_>) -> PyResult<()> {
+        let RunFacts { source, is_complete, damage, .. } = self.side().facts;
+        let state = match damage {
+            Some(damage) => format!("`{source}` is damaged: {damage}"),
+            None if *is_complete => return Ok(()),
+            None => format!("`{source}` is not finished: this is what there is of it"),
+        };
+        Log::new(py)?.write(&state, false)
+    }
+
+    /// Refuses a run whose results are not those that it had when it ended.
+    pub(crate) fn check_undamaged(&self, py: Python<'_>) -> PyResult<()> {
+        let RunFacts { source, damage: Some(damage), .. } = self.side().facts else {
+            return Ok(());
+        };
+        let notice = Notice::new(format!("`{source}` is damaged: {damage}"));
+        let notice = notice.hint(
+            "run the command that began it again with `fresh=True`, or give its results.jsonl, whose \
+             lines are taken for all that there is",
+        );
+        Err(Refusal::Dataset(vec![InputProblem::without_place(&notice)], 0).into_error(py))
     }
 
     /// Says why questions have the scores that they have, where their results tell.

@@ -460,6 +460,33 @@ def test_a_run_folder_has_statistics_by_its_own_rules(tmp_path: Path) -> None:
     assert statistics.micro["steps_score"]["n_error"] == 0
 
 
+def test_no_gate_passes_on_the_survivors_of_a_run(
+    folders: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    results = folders[0] / "results.jsonl"
+    lines = results.read_text("utf-8").splitlines(keepends=True)
+    results.write_text(next(line for line in lines if '"steps_score": 1' in line), "utf-8")
+    gates = [{"metric": "steps_score", "min": 0.9}, {"errors": 1}]
+    lost = f"`{folders[0]}` is damaged: results.jsonl has no result of 47 of the run's 48 questions"
+    with pytest.raises(juror.DatasetError) as refused:
+        juror.gate(folders[0], gates)
+    assert str(refused.value).startswith(lost) and "`fresh=True`" in str(refused.value)
+    with caplog.at_level(logging.WARNING, "juror"):
+        statistics = juror.statistics(folders[0])
+    assert caplog.messages[0].startswith(lost)
+    steps = statistics["micro"]["steps_score"]
+    assert statistics["missing"] == 47 and steps["coverage"] == pytest.approx(1 / 48)
+    # What is not finished is told, and its other questions count as errors.
+    manifest = json.loads((folders[0] / "run.json").read_text("utf-8"))
+    (folders[0] / "run.json").write_text(json.dumps({**manifest, "is_complete": False}))
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "juror"):
+        outcomes = juror.gate(folders[0], gates)
+    assert caplog.messages == [f"`{folders[0]}` is not finished: this is what there is of it"]
+    assert [own["verdict"] for own in outcomes] == ["block", "block"] and outcomes[0]["lacks_coverage"]
+    assert "47 of 48 responses failed or are missing" in outcomes[1]["why"]
+
+
 def test_repeated_verdicts_in_memory_are_those_of_files(before: list[Data], tmp_path: Path) -> None:
     for at, result in enumerate(before):
         result.update({"answer_f1": 0.5, "answer_f1_repeats": [0.25, 0.75] if at % 2 else [0.5, 0.5]})

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use crate::fingerprint::content_hash;
 use crate::manifest::WrittenResults;
 use crate::run_file::RunFile;
 use crate::stored::StoredRun;
@@ -24,12 +25,27 @@ impl StoredRun {
     /// gone, cut off or changed. Reads next to nothing, so that lists of runs can tell.
     pub fn damage(&self) -> Option<String> {
         let path = RunFile::Results.path_in(&self.folder);
-        match self.manifest.results.filter(|_| self.manifest.is_complete) {
+        match self.written() {
             Some(written) => self.lost_file().or_else(|| other_size(&path, written)),
             // Earlier releases do not say what they wrote.
             None if self.manifest.is_complete => cut_off(&path),
             None => None,
         }
+    }
+
+    /// Like [`StoredRun::damage`], but reads the results: a change that leaves their size is found too.
+    pub fn damage_within(&self) -> Option<String> {
+        let is_other = || {
+            let written = self.written()?.hash.as_ref()?;
+            let hash = content_hash(&RunFile::Results.path_in(&self.folder)).ok()?;
+            (hash != *written).then(|| "results.jsonl was changed since the run ended".to_owned())
+        };
+        self.damage().or_else(is_other)
+    }
+
+    /// What a complete run says of its results.
+    fn written(&self) -> Option<&WrittenResults> {
+        self.manifest.results.as_ref().filter(|_| self.manifest.is_complete)
     }
 
     /// Names a file of results that is gone.
@@ -40,10 +56,10 @@ impl StoredRun {
     }
 }
 
-fn other_size(results: &Path, written: WrittenResults) -> Option<String> {
+fn other_size(results: &Path, written: &WrittenResults) -> Option<String> {
     let size = std::fs::metadata(results).ok()?.len();
-    let WrittenResults { bytes, rows } = written;
-    (size != bytes).then(|| {
+    let WrittenResults { bytes, rows, .. } = written;
+    (size != *bytes).then(|| {
         format!(
             "results.jsonl was changed or cut off: it has {size} bytes, and had {bytes} of {rows} \
              results when the run ended"
@@ -103,6 +119,17 @@ mod tests {
         assert!(why.expect("told").contains("it has 3 bytes, and had 6 of 2 results"));
         std::fs::remove_file(&results).expect("removed");
         assert_eq!(told(folder.path()).1.as_deref(), Some("results.jsonl is missing"));
+    }
+
+    #[test]
+    fn a_change_that_leaves_the_size_is_found_by_reading() {
+        let folder = tempfile::tempdir().expect("a folder");
+        complete(folder.path());
+        let within = || StoredRun::open(folder.path()).expect("a run").damage_within();
+        assert_eq!(within(), None);
+        std::fs::write(folder.path().join("results.jsonl"), "{}\n[]\n").expect("written");
+        assert_eq!(told(folder.path()), ("complete", None), "its size is the same");
+        assert_eq!(within().as_deref(), Some("results.jsonl was changed since the run ended"));
     }
 
     #[test]

@@ -63,6 +63,11 @@ pub fn file_hash(path: &Path) -> io::Result<String> {
     if known.len() > MOST_FILE_BYTES {
         return Ok(format!("size {} changed {}", known.len(), changed(&known)));
     }
+    content_hash(path)
+}
+
+/// Hashes the content of a single file, however large.
+pub(crate) fn content_hash(path: &Path) -> io::Result<String> {
     Ok(hash(path)?.to_hex()[..16].to_owned())
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::fingerprint::short_hash;
+use crate::fingerprint::{content_hash, short_hash};
 use crate::hidden::in_command;
 use crate::identity::identity_schema;
 use crate::run_file::RunFile;
@@ -104,12 +104,15 @@ pub struct Manifest {
 }
 
 /// What `results.jsonl` of a complete run holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WrittenResults {
     /// How many results.
     pub rows: u64,
     /// The size of the file.
     pub bytes: u64,
+    /// The hash of the file. Earlier releases do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
 }
 
 /// Why a file is not a manifest of this release.
@@ -210,9 +213,11 @@ impl Manifest {
 
     /// Marks the run as complete, of which so many results are written, and writes the manifest.
     pub(crate) fn complete(&mut self, folder: &Path, n_results: usize) -> io::Result<()> {
-        let size = std::fs::metadata(RunFile::Results.path_in(folder)).map(|file| file.len());
+        let path = RunFile::Results.path_in(folder);
+        let size = std::fs::metadata(&path).map(|file| file.len());
         let rows = u64::try_from(n_results).unwrap_or(u64::MAX);
-        self.results = size.ok().map(|bytes| WrittenResults { rows, bytes });
+        let hash = content_hash(&path).ok();
+        self.results = size.ok().map(|bytes| WrittenResults { rows, bytes, hash });
         self.is_complete = true;
         self.ended = Some(now());
         self.write(folder)
@@ -259,7 +264,9 @@ mod tests {
         run.complete(folder.path(), 2).expect("written");
         let read = Manifest::read(folder.path()).expect("read").expect("there").expect("ours");
         assert!(read.is_complete && read.ended.is_some());
-        assert_eq!(read.results, Some(WrittenResults { rows: 2, bytes: 6 }));
+        let results = read.results.expect("told");
+        assert_eq!((results.rows, results.bytes), (2, 6));
+        assert_eq!(results.hash.map(|hash| hash.len()), Some(16));
         assert_eq!((read.settings, read.work_tree), (Some(json!(5)), None));
         let write = |text: &str| std::fs::write(path_in(folder.path()), text).expect("written");
         write(r#"{"agent": "x"}"#);

@@ -107,7 +107,7 @@ impl Viewer {
             n: or_dash(own.n.map(|n| n.to_string())),
             means: columns.iter().map(mean).collect(),
             usd: or_dash(own.usd.map(|usd| format!("{usd:.4}"))),
-            state: progress.as_ref().map_or("complete", |own| own.state),
+            state: progress.as_ref().map_or_else(|| run.state(), |own| own.state),
             progress: progress.map(|own| RowProgress {
                 text: own.text(),
                 done: own.done,

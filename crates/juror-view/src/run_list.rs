@@ -133,6 +133,7 @@ impl ListedRun {
     pub(crate) fn state(&self) -> &'static str {
         match &self.known {
             Err(_) => "unreadable",
+            Ok(summary) if summary.is_damaged => "damaged",
             Ok(summary) if summary.is_complete => "complete",
             Ok(_) if self.journal().is_some_and(|journal| is_locked(&journal)) => "running",
             Ok(_) => "unfinished",
@@ -153,8 +154,9 @@ impl ListedRun {
 /// A text that differs if the list has other runs, or one of them has come to its end.
 pub(crate) fn fingerprint(runs: &[ListedRun]) -> String {
     let each = runs.iter().map(|run| {
-        let is_complete = run.known.as_ref().is_ok_and(|own| own.is_complete);
-        format!("{:?} {is_complete}\n", run.id)
+        let of = |own: &Arc<RunSummary>| (own.is_complete, own.is_damaged);
+        let state = run.known.as_ref().map_or((false, false), of);
+        format!("{:?} {state:?}\n", run.id)
     });
     short_hash(&each.collect::<String>())
 }

@@ -7,8 +7,8 @@ use juror_runs::{Headline, HeadlineMean, RunFile, RunKind, RunReadError, StoredR
 use serde::{Deserialize, Deserializer};
 
 /// The files that a summary is read from.
-pub(crate) const FILES: [RunFile; 3] =
-    [RunFile::Manifest, RunFile::Statistics, RunFile::Aggregates];
+pub(crate) const FILES: [RunFile; 4] =
+    [RunFile::Manifest, RunFile::Statistics, RunFile::Aggregates, RunFile::Results];
 
 /// What is known of a run without reading its results.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct RunSummary {
     pub(crate) kind: RunKind,
     pub(crate) began: String,
     pub(crate) is_complete: bool,
+    /// Whether it is complete, and its files are not those that it wrote.
+    pub(crate) is_damaged: bool,
     /// The number of questions or queries.
     pub(crate) n: Option<u64>,
     /// How many lines the journal has in the end: one for each answer.
@@ -69,6 +71,7 @@ impl RunSummary {
             };
             means.into_iter().map(mean).collect()
         });
+        let is_damaged = run.damage().is_some();
         let manifest = run.manifest;
         let trials = manifest.identity.get("trials").and_then(serde_json::Value::as_u64);
         let n_listed = Some(manifest.question_hashes().len() as u64).filter(|n| *n > 0);
@@ -85,6 +88,7 @@ impl RunSummary {
             kind: manifest.kind,
             began: manifest.began,
             is_complete: manifest.is_complete,
+            is_damaged,
             command: manifest.command,
         })
     }

@@ -162,7 +162,11 @@ impl Baseline<'_> {
 }
 
 /// The share of each question's answers that have a verdict; `None` where the metric does not apply.
-fn shares_of(numbers: &QuestionNumbers, table: &ScoreTable, metric: &str) -> Vec<Option<f64>> {
+pub(super) fn shares_of(
+    numbers: &QuestionNumbers,
+    table: &ScoreTable,
+    metric: &str,
+) -> Vec<Option<f64>> {
     let shares = |column: &ScoreColumn| numbers.shares(table, column);
     table.column(metric).map_or_else(|| vec![None; numbers.n_questions], shares)
 }

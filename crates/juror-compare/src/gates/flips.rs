@@ -2,10 +2,12 @@
 
 use hashbrown::HashSet;
 
-use super::level::{Baseline, GatedRun, broken_questions, no_metric};
+use super::coverage::shares_of;
+use super::level::{Baseline, GatedRun, LACKING, broken_questions, no_metric};
 use super::{Answer, Found};
 use crate::comparison::CandidateComparison;
 use crate::headline::baseline_headline;
+use crate::join::JoinedQuestion;
 use crate::question_numbers::QuestionNumbers;
 
 /// The questions of a gate, and the metric they are looked at by.
@@ -15,8 +17,8 @@ pub(super) struct Named<'g> {
     pub(super) metric: Option<&'g str>,
 }
 
-/// Between two runs, a question breaks if its score got worse, if it has none now, or if it is not in
-/// both.
+/// Between two runs, a question breaks if its score got worse, if it has none now, if fewer of its
+/// answers have one than before, or if it is not in both.
 pub(super) fn check_flips(
     candidate: GatedRun<'_>,
     change: &CandidateComparison,
@@ -34,16 +36,19 @@ pub(super) fn check_flips(
         None => HashSet::new(),
     };
     let (scored, joined) = (candidate.scored_ids(metric), candidate.joined_ids(change));
+    let lacking = candidate.lacking_ids(metric);
     let mut how = [
         (format!("worse by {metric}"), Vec::new()),
         (no_metric(Some(metric)), Vec::new()),
         ("not in both runs".to_owned(), Vec::new()),
+        (LACKING.to_owned(), Vec::new()),
     ];
     for id in ids {
         let broken = match id.as_str() {
             id if worse.contains(id) => 0,
             id if !joined.contains(id) => 2,
             id if !scored.contains(id) => 1,
+            id if lacking.contains(id) => 3,
             _ => continue,
         };
         how[broken].1.push(id.clone());
@@ -72,6 +77,17 @@ impl<'r> GatedRun<'r> {
             }
         }
         ids
+    }
+
+    /// The ids of the questions of which a smaller share of answers has a number than in the baseline.
+    fn lacking_ids(&self, metric: &str) -> HashSet<&'r str> {
+        let Some(Baseline { scores, joined, .. }) = self.baseline else { return HashSet::new() };
+        let before = shares_of(&joined.a, scores, metric);
+        let now = shares_of(&joined.b, self.scores, metric);
+        let is_less = |pair: &&JoinedQuestion| before[pair.a] > now[pair.b].or(Some(0.0));
+        let first = |pair: &JoinedQuestion| joined.b.first_items[pair.b];
+        let lacking = joined.pairs.iter().filter(is_less);
+        lacking.map(|pair| &*self.scores.items()[first(pair)].id).collect()
     }
 
     fn ids(&self) -> HashSet<&'r str> {

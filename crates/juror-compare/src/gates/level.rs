@@ -8,6 +8,7 @@ use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimi
 use crate::headline::headline;
 use crate::join::{Joined, QuestionName};
 use crate::metric_statistics::MetricStatistics;
+use crate::question_numbers::QuestionNumbers;
 use crate::row_scores::row_scores;
 use crate::statistics::{Kind, Statistics};
 
@@ -164,7 +165,8 @@ fn check_errors(run: GatedRun<'_>, most: Limit) -> Found {
     Found::new(answer, why)
 }
 
-/// In a single run, a question breaks if it has less than the full score, or none.
+/// In a single run, a question breaks if an answer to it has less than the full score, none, or is
+/// missing.
 fn check_questions(
     run: GatedRun<'_>,
     ids: &[String],
@@ -176,14 +178,25 @@ fn check_questions(
         return broken_questions(&[(no_metric(metric), ids.to_vec())], may_break);
     };
     let scores = row_scores(run.scores, column);
-    let is_right = |id: &&String| {
-        let items = run.scores.items().iter().zip(&scores);
-        let mut own = items.filter(|(item, _)| *item.id == ***id).peekable();
-        own.peek().is_some() && own.all(|(_, score)| score.is_some_and(|score| score >= 1.0))
-    };
-    let broken: Vec<String> = ids.iter().filter(|id| !is_right(id)).cloned().collect();
-    broken_questions(&[(format!("{} less than 1", column.name), broken)], may_break)
+    let numbers = QuestionNumbers::of(run.scores);
+    let is_full = |at: usize| scores[at].is_some_and(|score| score >= 1.0);
+    let mut how =
+        [(format!("{} less than 1", column.name), Vec::new()), (LACKING.to_owned(), Vec::new())];
+    for id in ids {
+        let own = || (0..scores.len()).filter(|at| *run.scores.items()[*at].id == **id);
+        let is_lacking = |at| numbers.n_missing_of(numbers.of_items[at] as usize) > 0;
+        let broken = match own().next() {
+            Some(_) if own().all(is_full) && own().any(is_lacking) => 1,
+            Some(_) if own().all(is_full) => continue,
+            _ => 0,
+        };
+        how[broken].1.push(id.clone());
+    }
+    broken_questions(&how, may_break)
 }
+
+/// How a question breaks that has too few answers, though those that there are may be right.
+pub(super) const LACKING: &str = "lacking answers";
 
 /// What follows from the questions that broke, listed by how they did.
 pub(super) fn broken_questions(how: &[(String, Vec<String>)], may_break: usize) -> Found {

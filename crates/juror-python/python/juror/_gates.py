@@ -55,6 +55,9 @@ def gate(
     that must have a verdict on it; the default is that of the gates or settings, or 0.95. `metrics`
     names metrics of your own; by default, gates can be on all registered ones.
 
+    A run folder whose results were lost or changed since it ended is refused with `DatasetError`. Of
+    a run that is not finished, the questions without a result count as errors, and the logger tells.
+
     A gate that these results cannot be checked by is reported to the logger `juror`: it needs two
     runs, or is on a metric of agents where questions were answered. If no gate is left, or one is
     wrong, `SettingsError` is raised. `unmet_gates` is a shorter form for means of one run.

@@ -85,16 +85,24 @@ impl<'c> CandidateRows<'c> {
         rows
     }
 
-    /// What to keep in mind about the numbers of the metrics.
+    /// What to keep in mind about the numbers of the metrics, and about the runs.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let notes = Notes {
+        self.noted().all()
+    }
+
+    /// What to keep in mind about the numbers, for pages that tell of the runs themselves.
+    pub(crate) fn notes_on_numbers(&self) -> Vec<String> {
+        self.noted().about_numbers()
+    }
+
+    fn noted(&self) -> Notes<'_> {
+        Notes {
             comparison: self.comparison,
             candidate: self.candidate,
             label: &self.label,
             shown: shown_metrics(self.candidate, self.view.all_metrics).collect(),
             quotes: Quotes { name: |name| shorten(name, NAME_WIDTH), sentence: visible },
-        };
-        notes.all()
+        }
     }
 
     /// The table of gates; empty if there are none.

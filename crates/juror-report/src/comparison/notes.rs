@@ -66,14 +66,20 @@ pub(super) struct Notes<'c> {
 }
 
 impl Notes<'_> {
-    /// All that is worth knowing about the numbers, a sentence each.
+    /// All that is worth knowing about the numbers and the runs, a sentence each.
     pub(super) fn all(&self) -> Vec<String> {
+        let mut notes = self.about_damage();
+        notes.extend(self.about_numbers());
+        notes
+    }
+
+    /// The same of the numbers alone.
+    pub(super) fn about_numbers(&self) -> Vec<String> {
         let mut notes = self.about_intervals();
         notes.extend(self.exact_p());
         notes.extend(self.holm());
         notes.extend(self.unknown_direction());
         notes.extend(self.about_errors());
-        notes.extend(self.about_damage());
         notes.extend(self.left_out());
         let alone = [
             ("A", &self.candidate.only_in_baseline),

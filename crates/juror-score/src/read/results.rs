@@ -228,7 +228,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                             match Number::from_json(raw.get()) {
                                 Some(number) => form.add(key, raw, number),
                                 None if key.ends_with(REPEATS) => {
-                                    form.repeats.extend(scores_in(raw).map(|own| (key, own)));
+                                    form.add_repeats(key, raw);
                                 }
                                 None if raw.get() == "null" && key.ends_with("_error") => {}
                                 None => {
@@ -257,6 +257,17 @@ impl<'a> ResultForm<'a> {
         }
     }
 
+    /// Adds the scores of several judge runs. If their metric cannot have one of them, they tell nothing
+    /// of its judge.
+    fn add_repeats(&mut self, key: Cow<'a, str>, raw: &'a RawValue) {
+        let Some(scores) = scores_in(raw) else { return };
+        let name = key.strip_suffix(REPEATS).unwrap_or(&key);
+        match scores.iter().find_map(|score| range_without(name, *score)) {
+            None => self.repeats.push((key, scores)),
+            Some(range) => self.outside.push(OutsideScore { step: None, key, raw, range }),
+        }
+    }
+
     /// Takes the scores that their metrics cannot have, also those of steps.
     fn outside(&mut self) -> Vec<OutsideScore<'a>> {
         let mut outside = std::mem::take(&mut self.outside);
@@ -280,13 +291,15 @@ impl<'a> ResultForm<'a> {
         let steps: Vec<Step> = self.steps.into_iter().map(Step::new).collect();
         let profile = aggregator.profile();
         let expected = Traits::of_written(self.reference_answer, self.reference_steps, profile);
-        let names = steps.iter().map(|step| step.name.as_ref());
-        let traits = expected.with_unscored(self.unscored, self.is_error, self.written).with_taken(
-            names,
+        let names = &profile.kind_names;
+        let unscored =
+            steps.iter().fold(self.unscored, |all, step| all.and(unscored_of(step, names)));
+        let taken = steps.iter().map(|step| step.name.as_ref());
+        let traits = expected.with_unscored(unscored, self.is_error, self.written).with_taken(
+            taken,
             self.is_error,
             profile,
         );
-        let names = &profile.kind_names;
         for step in steps.iter().filter(|step| has_uncounted(step, names)) {
             uncounted.entry(step.name.to_string()).or_insert((0, offset)).0 += 1;
         }
@@ -309,12 +322,26 @@ impl<'a> ResultForm<'a> {
     }
 }
 
-/// The scores of repeats, if there are several, all of which judges can give.
+/// The scores of repeats, if there are several.
 fn scores_in(raw: &RawValue) -> Option<Vec<f64>> {
     let scores: Vec<Option<f64>> = serde_json::from_str(raw.get()).ok()?;
     let known: Vec<f64> = scores.into_iter().flatten().collect();
-    let are_shares = known.iter().all(|score| (-1.0..=1.0).contains(score));
-    (known.len() > 1 && are_shares).then_some(known)
+    (known.len() > 1).then_some(known)
+}
+
+/// What the metrics of a retrieval need that have a number which they cannot have. It is no score, and is
+/// owed like one that is missing.
+fn unscored_of(step: &Step<'_>, names: &KindNames) -> Traits {
+    if !names.is_retrieval(&step.name) {
+        return Traits::NONE;
+    }
+    let is_outside = |(name, raw): &(Cow<'_, str>, &RawValue)| {
+        let value = Number::from_json(raw.get()).map(|number| number.value);
+        let info = step_metric(name);
+        info.zip(value).is_some_and(|(info, value)| info.range_without(value).is_some())
+    };
+    let outside = step.fields.iter().filter(is_outside);
+    outside.fold(Traits::NONE, |all, (name, _)| all.and(Traits::of_unscored(&name)))
 }
 
 /// Whether a step has metrics of retrieval, though it is none.
@@ -407,6 +434,40 @@ mod tests {
             assert!(micro.spread("retrieval_context_recall").is_none());
             assert_eq!(micro.spread("answer_relevance").map(|spread| spread.n), Some(1));
         }
+    }
+
+    #[test]
+    fn a_step_whose_score_cannot_be_is_owed_one() {
+        let row = |recall: &str| {
+            let step = format!(r#"{{"name": "retrieval", "retrieval_context_recall": {recall}}}"#);
+            format!(r#"{{"template_id": "t", "actual_steps": [{step}]}}"#)
+        };
+        let lines = format!("{}\n{}\n{}\n", row("1.0"), row("85"), row("85"));
+        let document = Document::new("r.jsonl", lines.into(), Format::JsonLines).expect("JSON");
+        let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+        read_results(&document, &mut aggregator).expect("results");
+        let micro = aggregator.finish().micro;
+        let coverage = micro.coverage("retrieval_context_recall").expect("a metric");
+        assert_eq!((coverage.n_scored, coverage.n_applicable), (1, 3));
+    }
+
+    #[test]
+    fn repeats_that_cannot_be_are_told_and_rounding_is_no_fault() {
+        let read = |repeats: &str| {
+            let line = format!(
+                r#"{{"template_id": "t", "answer_f1": 1.0, "answer_f1_repeats": {repeats}}}"#
+            );
+            let document = Document::new("r.jsonl", line.into(), Format::JsonLines).expect("JSON");
+            let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+            let (_, problems) = read_results(&document, &mut aggregator).expect("results");
+            let scores = aggregator.into_scores();
+            let n = scores.column("answer_f1").expect("a metric").repeats().len();
+            (n, problems.to_string())
+        };
+        assert_eq!(read("[1.0000000001, null, 0.5]"), (1, String::new()));
+        let (n, told) = read("[1, 85]");
+        assert_eq!(n, 0);
+        assert!(told.contains("`answer_f1_repeats` is [1, 85], outside 0 to 1"), "{told}");
     }
 
     #[test]

@@ -140,6 +140,7 @@ impl<'d, 'f> Parts<'d, 'f> {
         let (scores, evaluation) = (part("scores"), part("evaluation"));
         let (timing, gold) = (part("timing"), part("gold_answer"));
         tell_outside(look, &scores, &path.key("scores"));
+        tell_outside_repeats(look, &evaluation, &path.key("evaluation"));
         Parts { fields, scores, evaluation, timing, gold }
     }
 
@@ -234,13 +235,8 @@ impl<'d, 'f> Parts<'d, 'f> {
 
     /// Returns the score, by each judge run if there were several.
     fn sopr(&self) -> Verdict {
-        let repeats = self.evaluation.get_set(SOPR_SCORE_REPEATS);
-        let scores: Option<Vec<Option<f64>>> =
-            repeats.and_then(|repeats| juror_json::from_str(repeats.get()).ok());
-        let are_shares = |scores: &Vec<Option<f64>>| {
-            scores.iter().flatten().all(|score| range_without(SOPR_SCORE, *score).is_none())
-        };
-        match scores.filter(are_shares).and_then(Runs::new) {
+        let scores = repeats(&self.evaluation).filter(|own| range_without_repeats(own).is_none());
+        match scores.and_then(Runs::new) {
             Some(runs) => Verdict::Scored(Score::Runs(runs)),
             None => self.share(SOPR_SCORE).unwrap_or_else(|| Verdict::scored(0.0)),
         }
@@ -268,6 +264,25 @@ fn tell_outside<'d>(look: &mut Look<'d>, scores: &Object<'d>, path: &Path) {
             look.note(raw.get(), path.key(name), Problem::OutOfRange { key, value, range });
         }
     }
+}
+
+/// Tells of scores of judge runs that their metric cannot have.
+fn tell_outside_repeats<'d>(look: &mut Look<'d>, evaluation: &Object<'d>, path: &Path) {
+    let range = repeats(evaluation).and_then(|scores| range_without_repeats(&scores));
+    if let (Some(range), Some(raw)) = (range, evaluation.get(SOPR_SCORE_REPEATS)) {
+        let (key, value) = (SOPR_SCORE_REPEATS.to_owned(), raw.get().to_owned());
+        look.note(raw.get(), path.key(&key), Problem::OutOfRange { key, value, range });
+    }
+}
+
+/// The scores of all judge runs, if there are some.
+fn repeats(evaluation: &Object<'_>) -> Option<Vec<Option<f64>>> {
+    juror_json::from_str(evaluation.get_set(SOPR_SCORE_REPEATS)?.get()).ok()
+}
+
+/// Returns the range of scores if one of several is outside of it.
+fn range_without_repeats(scores: &[Option<f64>]) -> Option<&'static str> {
+    scores.iter().flatten().find_map(|score| range_without(SOPR_SCORE, *score))
 }
 
 /// Returns the range of a metric if its value is outside of it.
@@ -329,6 +344,21 @@ mod tests {
         let verdict = |name| file.results[0].finding(name).map(|own| own.verdict.clone());
         assert_eq!(verdict(SOPR_SCORE), Some(Verdict::scored(0.5)));
         assert!(matches!(verdict(API_CALL_SCORE), Some(Verdict::Failed(_))));
+    }
+
+    #[test]
+    fn scores_of_judge_runs_that_cannot_be_are_told_and_do_not_count() {
+        let line = |repeats: &str| {
+            format!(
+                "{{\"query_id\": 1, \"scores\": {{\"sopr_score\": 0.5}}, \"evaluation\": \
+                 {{\"answer_status\": \"Solved\", \"sopr_score_repeats\": {repeats}}}}}\n"
+            )
+        };
+        let (_, told) = read(&line("[1.0000000001, null, 0]"));
+        assert_eq!(told, "", "rounding is no fault");
+        let (_, told) = read(&line("[1, 85]"));
+        assert!(told.contains("`sopr_score_repeats` is [1, 85], outside 0 to 1"), "{told}");
+        assert!(told.contains("at [0].evaluation.sopr_score_repeats"), "{told}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use juror_report::calibration_table;
 use juror_run::Output;
 use juror_score::statistics::CONFIDENCE;
 
-use super::label::open_run;
+use super::label::{open_run, tell_problems};
 use super::{boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -62,13 +62,15 @@ pub(super) struct CalibrateArgs {
 pub(super) fn run(args: &CalibrateArgs) -> anyhow::Result<Exit> {
     check_outputs([&args.run, &args.labels], &args.output, args.json)?;
     let run = open_run(&args.run)?;
+    if !args.quiet {
+        tell_problems(&run);
+    }
     let document = load(&args.labels)?;
     let named = args.metric.clone().or_else(|| metric_of(&document));
     let metric = run.metric(named.as_deref())?;
     let join = Join { run: &run, metric: &metric, takes_other_judges: args.other_judge };
     let joined = join.join(&document);
     if !args.quiet {
-        output::warn_all(&run.problems);
         output::warn_all(&joined.problems);
         warn_of_other_judges(&joined, &args.run);
     }

@@ -162,13 +162,15 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let (plan, options) = args.options()?;
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
-        // Of results that are gone, the comparison tells itself.
-        tell_problems(&runs, |run| run.facts.damage.is_none());
+        // Of results that are gone or changed, the comparison tells itself.
+        for run in &runs {
+            output::warn_all(&run.problems);
+        }
     }
     let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };
     args.gate.check_kind(baseline.facts.kind)?;
-    let sides: Vec<ComparedRun<'_>> = candidates.iter().map(side).collect();
-    let mut comparison = compare(side(baseline), &sides, &options)
+    let sides: Vec<ComparedRun<'_>> = candidates.iter().map(ScoredRun::side).collect();
+    let mut comparison = compare(baseline.side(), &sides, &options)
         .map_err(|error| anyhow::anyhow!("{}", error.notice()))?;
     GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, Runs::Several);
     explain(&mut comparison, candidates, args.flips);
@@ -263,10 +265,6 @@ impl CompareArgs {
     }
 }
 
-pub(super) fn side(run: &ScoredRun) -> ComparedRun<'_> {
-    ComparedRun { facts: &run.facts, scores: &run.scores }
-}
-
 /// Reads all runs, each on a thread of its own.
 pub(super) fn read_all(names: &[String], plan: &Plan) -> anyhow::Result<Vec<ScoredRun>> {
     thread::scope(|scope| {
@@ -279,13 +277,11 @@ pub(super) fn read_all(names: &[String], plan: &Plan) -> anyhow::Result<Vec<Scor
     })
 }
 
-/// Warns of what could not be read, and of runs whose files are no longer what they were.
-pub(super) fn tell_problems(runs: &[ScoredRun], tells_damage: impl Fn(&ScoredRun) -> bool) {
-    for run in runs {
-        output::warn_all(&run.problems);
-        if let Some(damage) = run.damage.as_ref().filter(|_| tells_damage(run)) {
-            output::warn(&format!("{}: {damage}", run.facts.source));
-        }
+/// Warns of what could not be read, and of files that are no longer what they were.
+pub(super) fn tell_problems(run: &ScoredRun) {
+    output::warn_all(&run.problems);
+    if let Some(damage) = &run.facts.damage {
+        output::warn(&format!("{} is damaged: {damage}", run.facts.source));
     }
 }
 

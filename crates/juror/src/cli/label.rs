@@ -79,7 +79,7 @@ pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
     anyhow::ensure!(args.n > 0, "--n: there is nothing to choose\n  hint: 100 is a good number");
     let run = open_run(&args.run)?;
     if !args.quiet {
-        output::warn_all(&run.problems);
+        tell_problems(&run);
     }
     let metric = run.metric(args.metric.as_deref())?;
     let mut file = Output::create_text(&args.output)?;
@@ -92,6 +92,14 @@ pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
         say(&chosen, &metric, &args.output);
     }
     Ok(Exit::Done)
+}
+
+/// Warns of what could not be read, and of files that are no longer what they were.
+pub(super) fn tell_problems(run: &JudgedRun) {
+    output::warn_all(&run.problems);
+    if let Some(damage) = &run.damage {
+        output::warn(&format!("{} is damaged: {damage}", run.source));
+    }
 }
 
 /// Reads the folder of a run, or a file of results.

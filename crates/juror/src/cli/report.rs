@@ -5,7 +5,7 @@ use juror_compare::{CompareOptions, Gates, compare};
 use juror_pages::ScoredRun;
 use juror_run::load_calibrations;
 
-use super::compare::{read_all, side, tell_problems};
+use super::compare::{read_all, tell_problems};
 use super::page::{PageArgs, PageFiles, RepliesArgs, is_page};
 use super::{RuleArgs, boolish, check_outputs};
 use crate::exit::Exit;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
     let runs = read_all(&args.runs, &settings.plan())?;
     let replies = args.replies.with(settings);
     if !args.quiet {
-        tell_problems(&runs, |_| true);
+        runs.iter().for_each(tell_problems);
     }
     let page = match &runs[..] {
         [only] => {
@@ -103,8 +103,8 @@ impl ReportRunsArgs {
             allow_incomplete: true,
             ..CompareOptions::default()
         };
-        let sides: Vec<_> = candidates.iter().map(side).collect();
-        compare(side(baseline), &sides, &options)
+        let sides: Vec<_> = candidates.iter().map(ScoredRun::side).collect();
+        compare(baseline.side(), &sides, &options)
             .map_err(|error| anyhow::anyhow!("{}", error.notice()))
     }
 }

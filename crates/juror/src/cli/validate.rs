@@ -232,7 +232,7 @@ fn check_results(name: &str, checked: &mut Checked) {
     match ScoredRun::read(name, &Settings::default().plan()) {
         Ok(scored) => {
             checked.problems = scored.problems;
-            checked.unreadable = scored.damage.map(damaged);
+            checked.unreadable = scored.facts.damage.map(damaged);
         }
         Err(UnreadableRun::Results(problems)) => checked.problems = problems,
         Err(error) => checked.unreadable = Some(error.to_string()),

@@ -92,12 +92,68 @@ fn a_line_that_is_cut_off_and_other_questions_are_told() {
 }
 
 #[test]
-fn results_that_were_only_rewritten_are_compared_with_a_warning() {
+fn questions_without_a_result_lower_the_coverage() {
+    let stage = two_runs();
+    change_results(&stage, first_line);
+    for (runs, lacking) in [("runs/whole runs/hurt", 1), ("runs/hurt runs/whole", 0)] {
+        let ended = stage.run(&format!("compare {runs} --allow-incomplete --by template --json"));
+        let json: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended}"));
+        let own = &json["candidates"][0];
+        assert_eq!(own["missing"][lacking], 1);
+        for steps in [&own["metrics"]["steps_score"], &own["by_group"]["t"]["steps_score"]] {
+            assert_eq!(steps["coverage"][lacking], 0.5, "{steps}");
+            assert_eq!(steps["coverage"][1 - lacking], 1.0, "{steps}");
+        }
+    }
+    // The question that is gone had the score 0, and the other one 1.
+    let told = stage.run("compare runs/whole runs/hurt --allow-incomplete");
+    assert!(told.stdout.contains("50 % of B have a number; with errors as 0"), "{told}");
+    change_results(&stage, |_| {
+        stage.read("runs/whole/results.jsonl").split_inclusive('\n').skip(1).collect()
+    });
+    let ended = stage.run("compare runs/whole runs/hurt --allow-incomplete --json");
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended}"));
+    let steps = &json["candidates"][0]["metrics"]["steps_score"];
+    assert_eq!(steps["delta_errors_as_zero"], -0.5, "the first question is lost: {steps}");
+}
+
+#[test]
+fn results_that_were_changed_are_not_compared() {
     let stage = two_runs();
     change_results(&stage, |results| results.replace("\"q1\"", " \"q1\""));
-    let ended = stage.run("compare runs/whole runs/hurt");
-    assert_eq!(ended.code, 0, "{ended}");
-    assert!(ended.stderr.contains("warning: runs/hurt: results.jsonl was changed"), "{ended}");
+    check_told(&stage, "results.jsonl was changed or cut off");
+    let same_size = |results: &str| results.replace("\"steps_score\": 0.0", "\"steps_score\": 1.0");
+    let stage = two_runs();
+    change_results(&stage, same_size);
+    check_told(&stage, "results.jsonl was changed since the run ended");
+    let refused = stage.run("compare runs/whole runs/hurt --quiet --fail-under steps_score=0.1");
+    assert_eq!(refused.code, 2, "{refused}");
+    assert_eq!(stage.run("report runs/hurt -o hurt.html --quiet").code, 0);
+    assert!(stage.read("hurt.html").contains("results.jsonl was changed since the run ended"));
+}
+
+#[test]
+fn a_page_tells_once_that_a_run_is_damaged() {
+    let stage = two_runs();
+    change_results(&stage, first_line);
+    let made = stage.run("compare runs/whole runs/hurt --allow-incomplete -o page.html --quiet");
+    assert_eq!(made.code, 0, "{made}");
+    let page = stage.read("page.html");
+    assert_eq!(page.matches("has no result of 1 of the run").count(), 1);
+}
+
+#[test]
+fn whoever_reads_a_damaged_run_is_told() {
+    let stage = two_runs();
+    change_results(&stage, first_line);
+    let ended = stage.run("plan runs/hurt");
+    assert!(ended.stderr.contains("runs/hurt is damaged: results.jsonl has no result"), "{ended}");
+    stage.write("labels.jsonl", "");
+    for line in ["label runs/hurt -o chosen.jsonl", "calibrate runs/hurt labels.jsonl"] {
+        let ended = stage.run(line);
+        let words = "warning: runs/hurt is damaged: results.jsonl was changed or cut off";
+        assert!(ended.stderr.contains(words), "{line}: {ended}");
+    }
 }
 
 #[test]

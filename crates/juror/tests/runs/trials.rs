@@ -68,6 +68,53 @@ fn gates_do_not_pass_over_answers_that_are_missing() {
 }
 
 #[test]
+fn a_question_that_lacks_an_answer_is_broken() {
+    let stage = two_runs();
+    stage.write("gates.yaml", "gates:\n- {questions: [q2], may_break: 0}\n");
+    for command in ["compare whole lacking", "aggregate lacking.jsonl"] {
+        let ended = stage.run(&format!("{command} --gates gates.yaml --quiet"));
+        assert_eq!(ended.code, 1, "{ended}");
+        assert!(ended.stderr.contains("q2 may not break: lacking answers: q2"), "{ended}");
+    }
+    for command in ["compare whole whole", "compare lacking whole", "aggregate whole.jsonl"] {
+        let ended = stage.run(&format!("{command} --gates gates.yaml --quiet"));
+        assert_eq!(ended.code, 0, "{ended}");
+    }
+}
+
+#[test]
+fn a_question_with_a_trial_that_failed_is_broken() {
+    let stage = two_runs();
+    stage.write("gates.yaml", "gates:\n- {questions: [q2], may_break: 0}\n");
+    let responses = stage.read("responses.jsonl");
+    let third = json!({"question_id": "q2", "trial": 3, "status": "error", "error": "timeout"});
+    stage.write("responses.jsonl", &format!("{responses}\n{third}\n"));
+    stage.eval("--no-model --run failed --name failed -o failed.jsonl");
+    for command in ["compare whole failed", "aggregate failed.jsonl"] {
+        let ended = stage.run(&format!("{command} --gates gates.yaml --quiet"));
+        assert_eq!(ended.code, 1, "{ended}");
+        assert_eq!(stage.run(&command.replace("whole failed", "failed failed")).code, 0);
+    }
+}
+
+#[test]
+fn a_result_that_is_there_twice_makes_no_other_question_lack_one() {
+    let stage = Stage::new();
+    stage.eval("--no-model -o once.jsonl");
+    let once = stage.read("once.jsonl");
+    let first = once.lines().next().expect("a line");
+    stage.write("twice.jsonl", &format!("{once}{first}\n"));
+    let ended = stage.run("aggregate twice.jsonl -s statistics.json --max-errors 0");
+    assert_eq!(ended.code, 0, "{ended}");
+    let statistics = stage.json("statistics.json");
+    assert_eq!((&statistics["answers"], &statistics["missing"]), (&json!(3), &json!(0)));
+    assert_eq!(statistics["micro"]["steps_score"]["coverage"], json!(1.0));
+    let own = compared(&stage, "once.jsonl twice.jsonl");
+    assert_eq!((&own["missing"], &own["trials"]), (&json!([0, 0]), &json!([1, 1])));
+    assert_eq!(own["metrics"]["steps_score"]["coverage"], json!([1.0, 1.0]));
+}
+
+#[test]
 fn tables_tell_questions_from_answers_and_say_how_often_questions_are_solved() {
     let stage = two_runs();
     let told = stage.run("eval reference.json responses.jsonl --no-model");

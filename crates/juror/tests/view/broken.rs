@@ -45,6 +45,9 @@ fn results_that_are_torn_are_shown_as_far_as_they_go() {
     let viewed = stage.view("");
     let page = viewed.page("/run/first");
     assert!(page.contains("the results have 1 problem"), "{page}");
+    let listed = viewed.page("/");
+    assert_eq!(listed.matches("<span class=\"state\">damaged</span>").count(), 1, "{listed}");
+    assert_eq!(listed.matches("<span class=\"state\">complete</span>").count(), 1, "{listed}");
     stage.write("runs/first/results.jsonl", "{\"template");
     let reply = viewed.get("/run/first");
     assert_eq!(reply.status, 422, "{}", reply.body);

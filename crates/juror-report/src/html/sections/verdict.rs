@@ -160,7 +160,7 @@ pub(super) fn cautions(source: &PageSource<'_>) -> Vec<String> {
         for rows in CandidateRows::all(comparison, &view) {
             cautions.extend(rows.title());
             cautions.push(extent(comparison, rows.candidate));
-            cautions.extend(rows.notes());
+            cautions.extend(rows.notes_on_numbers());
             cautions.extend(rows.candidate.flips.first().map(|flips| rows.flips_line(flips)));
         }
         return cautions.iter().map(|text| visible(text)).collect();

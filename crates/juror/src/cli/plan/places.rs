@@ -13,6 +13,7 @@ use juror_score::{Traits, Unit, metric as metric_info};
 use juror_toolbench::read_queries;
 
 use super::super::check_json;
+use super::super::compare::tell_problems;
 use super::super::validate::{Kind as FileKind, kind_of};
 use crate::output;
 
@@ -44,7 +45,7 @@ impl Places {
                 }
                 None => {
                     let run = ScoredRun::read(name, plan)?;
-                    output::warn_all(&run.problems);
+                    tell_problems(&run);
                     places.runs.push(run);
                 }
             }

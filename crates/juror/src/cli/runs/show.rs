@@ -57,7 +57,7 @@ fn damage_of(run: &StoredRun) -> Option<String> {
         return run.damage();
     }
     match ScoredRun::read(&run.folder.display().to_string(), &Settings::default().plan()) {
-        Ok(scored) => scored.damage,
+        Ok(scored) => scored.facts.damage,
         Err(_) => Some("results.jsonl cannot be read: `juror validate` says why".into()),
     }
 }
