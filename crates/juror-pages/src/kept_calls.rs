@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn outputs_that_are_called_costs_are_compared() {
         let of = |value: serde_json::Value| {
-            let aspect = Aspect::custom("delivery", vec!["delivery_cost".into()]);
+            let aspect = Aspect::custom("shop", vec!["delivery_cost".into()]);
             let outputs = juror_score::Score::Outputs(vec![value]);
             Finding::new(aspect, Verdict::Scored(outputs))
         };
