@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, stream};
 use juror_run::bench::{
-    AgentOptions, Attempt, BenchOptions, EquippedAgent, JudgeWord, Pool, Prepared, QuerySelection,
-    Selected, in_order_of_trials, tried,
+    AgentOptions, Attempt, BenchOptions, Benchmark, EquippedAgent, JudgeWord, Pool, Prepared,
+    QuerySelection, Selected, in_order_of_trials, tried,
 };
 use juror_run::{AskOptions, Environment, Interrupt, Listener, Settings};
 use juror_runs::{Home, Resume, RunPlace};
@@ -41,11 +41,18 @@ pub struct QuestioningOptions {
 
 /// An agent, and the questions that it is asked.
 pub struct Questioning {
-    prepared: Prepared,
+    subject: Readiness,
+    identity: Value,
     /// Each question, once for each trial.
     questions: Vec<Selected>,
     jobs: usize,
     sees_calls: bool,
+}
+
+/// How far the agent is from being asked.
+enum Readiness {
+    Prepared(Box<Prepared>),
+    Started(Box<Benchmark>),
 }
 
 /// What became of the questions.
@@ -99,18 +106,31 @@ impl Questioning {
         let (jobs, trials, sees_calls) = (options.jobs, options.trials, options.sees_calls);
         let plan = options.benchmark().resolve_for(questions.clone(), environment, listener)?;
         let prepared = plan.prepare().await?;
-        Ok(Questioning { prepared, questions: tried(questions, trials), jobs, sees_calls })
+        let identity = prepared.identity().clone();
+        let subject = Readiness::Prepared(Box::new(prepared));
+        let questions = tried(questions, trials);
+        Ok(Questioning { subject, identity, questions, jobs, sees_calls })
     }
 
     /// Returns what identifies the run: the agent, the questions, and everything else that affects
     /// what it answers.
     pub fn identity(&self) -> &Value {
-        self.prepared.identity()
+        &self.identity
     }
 
     /// Returns the questions, each once for each trial.
     pub fn questions(&self) -> &[Selected] {
         &self.questions
+    }
+
+    /// Starts the agent. [`Questioning::run`] does so if it is needed; whoever is about to replace
+    /// earlier responses should know before that the agent can be asked.
+    pub async fn start(mut self) -> Result<Questioning, AskError> {
+        if let Readiness::Prepared(prepared) = self.subject {
+            let started = Box::pin(prepared.start(Home::nowhere())).await?;
+            self.subject = Readiness::Started(Box::new(started));
+        }
+        Ok(self)
     }
 
     /// Asks every question that has no response yet. The agent is not even started if there is none.
@@ -125,7 +145,7 @@ impl Questioning {
             return Ok(asked);
         }
         let (jobs, sees_calls) = (self.jobs.max(1), self.sees_calls);
-        let benchmark = Box::pin(self.prepared.start(Home::nowhere())).await?;
+        let Readiness::Started(benchmark) = self.start().await?.subject else { return Ok(asked) };
         let n_done = AtomicUsize::new(asked.n_known);
         let n_all = asked.n_all;
         let asking =

@@ -92,16 +92,27 @@ impl ResponseLog {
         }
     }
 
+    /// Fails if a file of responses is damaged, without changing more than a torn last line. A file
+    /// that is not there is not damaged.
+    pub fn check(path: &Path) -> Result<(), RunLogError> {
+        if path.exists() { ResponseLog::open(path, false, false).map(drop) } else { Ok(()) }
+    }
+
     /// Puts the responses in the order of the questions, one for each answer, once all are there: an
     /// error that was asked again is in the file twice, and answers are in the order in which they
-    /// came.
+    /// came. Responses to what was not asked this time follow, so that none is lost.
     pub fn put_in_order(self, questions: &[Selected]) -> Result<(), AskError> {
         let Place::Journal(path, mut journal) = self.place else { return Ok(()) };
         let lines: Vec<Box<RawValue>> = journal.resume()?;
-        let mut by_id: HashMap<ResponseId, KnownResponse> =
-            lines.into_iter().filter_map(read_line).collect();
-        let in_order = questions.iter().filter_map(|own| by_id.remove(&id_of(own)));
-        write_all(&path, in_order.map(|known| known.line))
+        let lines: Vec<_> = lines.into_iter().filter_map(read_line).collect();
+        let order: HashMap<ResponseId, usize> = questions.iter().map(id_of).zip(0..).collect();
+        let place = |id: &ResponseId| order.get(id).copied().unwrap_or(usize::MAX);
+        let mut last: HashMap<ResponseId, usize> = HashMap::new();
+        last.extend(lines.iter().map(|(id, _)| id.clone()).zip(0..));
+        let each = lines.into_iter().enumerate();
+        let mut kept: Vec<_> = each.filter(|(at, (id, _))| last.get(id) == Some(at)).collect();
+        kept.sort_by_key(|(at, (id, _))| (place(id), *at));
+        write_all(&path, kept.into_iter().map(|(_, (_, known))| known.line))
             .map_err(|error| AskError::Log(RunLogError::Io { path: path.clone(), error }))
     }
 }

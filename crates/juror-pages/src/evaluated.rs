@@ -56,6 +56,8 @@ impl ScoredRun {
         all: &mut [(Evaluated<'r>, ResultText<'r>)],
     ) {
         let is_judged = column.info.is_none_or(|info| info.is_judged);
+        // A metric that no answer has was not asked for, and lacks nowhere.
+        let is_used = !column.values().is_empty();
         let mut values = column.values().iter().peekable();
         let standings = self.scores.standings(column).enumerate();
         for ((row, standing), (answer, result)) in standings.zip(all) {
@@ -65,11 +67,11 @@ impl ScoredRun {
             }
             let (score, explanation) = match standing {
                 Standing::Scored => (own, self.reason(column, own, result)),
-                Standing::Missing => match result.error(column) {
-                    Some(error) => (None, Some(error)),
-                    None => continue,
-                },
-                Standing::NotApplicable => continue,
+                Standing::Missing if is_used || result.judge_error(column).is_some() => {
+                    let why = result.judge_error(column);
+                    (None, why.or_else(|| result.text("error")))
+                }
+                Standing::Missing | Standing::NotApplicable => continue,
             };
             let metric = &*column.name;
             answer.evaluations.push(Evaluation { metric, score, explanation, is_judged });
@@ -109,15 +111,14 @@ impl<'r> ResultText<'r> {
         Some(text.into_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Why a metric has no score: the judge's error, or that of the answer.
-    fn error(&self, column: &ScoreColumn) -> Option<String> {
-        let of_aspect = match aspect_of(column) {
+    /// Why the judge of a metric came to no score.
+    fn judge_error(&self, column: &ScoreColumn) -> Option<String> {
+        match aspect_of(column) {
             Aspect::Claims(_) => [AnswerErrorKey::Eval, AnswerErrorKey::Correctness]
                 .iter()
                 .find_map(|key| self.text(key.as_str())),
             aspect => self.text(&aspect.key(KeyPart::Error)),
-        };
-        of_aspect.or_else(|| self.text("error"))
+        }
     }
 
     /// What the judge of an attempt said.

@@ -109,3 +109,21 @@ fn what_is_no_run_is_refused_and_nothing_is_written() {
         assert!(!place.path("scores.csv").exists(), "{line}");
     }
 }
+
+#[test]
+fn only_metrics_that_the_run_has_are_exported_and_damage_is_told() {
+    let place = Place::new();
+    let failed = RESPONSES
+        .replace("\"question_id\": \"chile\"", "\"question_id\": \"chile\", \"error\": \"down\"");
+    fs::write(place.path("failed.jsonl"), failed).expect("responses");
+    let ended = place.run("eval reference.json failed.jsonl --run failed --no-model -q");
+    assert_eq!(ended.code, 0, "{ended}");
+    let ended = place.run("export failed --to csv");
+    let (header, _) = ended.stdout.split_once('\n').expect("a header");
+    assert!(header.ends_with("span_id,steps_score"), "{header}");
+    let results = place.read("failed/results.jsonl");
+    let first = results.lines().next().expect("a result");
+    fs::write(place.path("failed/results.jsonl"), format!("{first}\n")).expect("cut");
+    let ended = place.run("export failed --to csv");
+    assert!(ended.stderr.contains("failed is damaged"), "{ended}");
+}

@@ -5,6 +5,7 @@ use juror_pages::ScoredRun;
 use juror_report::{Evaluated, ExportFormat, export};
 use juror_run::Output;
 
+use super::compare::tell_problems;
 use super::{RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -81,7 +82,7 @@ pub(super) fn run(args: &ExportArgs) -> anyhow::Result<Exit> {
     let mut file = Output::create_text(&args.output)?;
     let run = ScoredRun::read(&args.run, &plan)?;
     if !args.quiet {
-        output::warn_all(&run.problems);
+        tell_problems(&run);
     }
     let answers = run.evaluated();
     let bytes = export(&run.exported(), &answers, args.to.format());

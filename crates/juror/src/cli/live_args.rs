@@ -124,6 +124,19 @@ impl LiveWork<'_> {
     }
 }
 
+/// Starts the agent before earlier answers are replaced, so that an agent that cannot be started costs
+/// none of them.
+pub(super) fn start_first(
+    questioning: Questioning,
+    runtime: &Runtime,
+    replaces: bool,
+) -> anyhow::Result<Questioning> {
+    if !replaces {
+        return Ok(questioning);
+    }
+    runtime.block_on(questioning.start()).map_err(error_of)
+}
+
 /// Starts what agents and tools run on.
 pub(super) fn start_runtime() -> anyhow::Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -37,6 +37,11 @@ pub(super) struct TraceArgs {
 }
 
 impl TraceArgs {
+    /// Whether the user says anything about traces.
+    pub(super) fn is_given(&self) -> bool {
+        self.map.is_some() || self.question_id.is_some()
+    }
+
     pub(super) fn map(&self) -> Option<&String> {
         self.map.as_ref()
     }

@@ -168,3 +168,33 @@ fn without_a_named_folder_the_run_is_kept_among_others() {
     let nobody = end(&mut stage.command("eval", "", "--no-model"));
     assert_eq!(nobody.code, 2, "{nobody}");
 }
+
+#[test]
+fn an_agent_that_does_not_start_costs_no_result() {
+    let stage = Stage::new();
+    let agent = stage.script("say(task, final_answer='a')");
+    assert_eq!(stage.eval(&agent, "--no-model").code, 0);
+    let files = ["attempts.jsonl", "results.jsonl", "statistics.json", "run.json"];
+    let read = || files.map(|file| stage.read(&format!("run/{file}")));
+    let before = read();
+    stage.write("agent.py", "raise SystemExit(1)");
+    for options in ["--fresh", "--retry-errors --resume-changed"] {
+        let ended = stage.eval(&agent, &format!("--no-model {options}"));
+        assert_ne!(ended.code, 0, "{ended}");
+        assert_eq!(read(), before, "{options}");
+    }
+    // Damage is found before anything is replaced, too.
+    stage.write("run/attempts.jsonl", &before[0].replacen("\"q2\"", "\"q2", 1));
+    let ended = stage.eval(&agent, "--no-model --retry-errors --resume-changed");
+    assert_eq!(ended.code, 2, "{ended}");
+    assert_eq!(read()[1..], before[1..]);
+}
+
+#[test]
+fn options_for_traces_are_refused_with_an_agent() {
+    let stage = Stage::new();
+    let agent = stage.script("say(task, final_answer='a')");
+    let ended = stage.eval(&agent, "--no-model --question-id q1");
+    assert_eq!((ended.code, stage.n_asked()), (2, 0), "{ended}");
+    assert!(ended.stderr.contains("hint: juror ask has --question-id"), "{ended}");
+}

@@ -112,3 +112,26 @@ fn keys_of_the_command_line_are_not_kept() {
         words.as_array().expect("words").contains(&json!("command:python3 agent.py --api-key ***"))
     );
 }
+
+#[test]
+fn an_agent_that_does_not_start_costs_no_response() {
+    let stage = Stage::new();
+    let agent = stage.script("say(task, final_answer='a')");
+    assert_eq!(stage.ask(&agent, "").code, 0);
+    let before = stage.read("responses.jsonl");
+    let ended = stage.ask("command:false", "--fresh");
+    assert_ne!(ended.code, 0, "{ended}");
+    assert_eq!(stage.read("responses.jsonl"), before);
+    assert_eq!(stage.json("responses.jsonl.run.json")["is_complete"], true);
+}
+
+#[test]
+fn asking_fewer_questions_keeps_the_responses_to_all() {
+    let stage = Stage::new();
+    let agent = stage.script("say(task, final_answer=str(task.get('trial', 'only')))");
+    assert_eq!(stage.ask(&agent, "--trials 2").code, 0);
+    let ended = stage.ask(&agent, "--limit 1 --resume-changed");
+    assert_eq!(ended.code, 0, "{ended}");
+    let ids = ["q1", "q1", "q2", "q2", "q3", "q3", "q4", "q4"];
+    assert_eq!(each(&stage.responses(), "question_id"), ids);
+}

@@ -13,7 +13,7 @@ use juror_score::read::read_reference;
 
 use super::agent_args::AGENTS;
 use super::live_args::{
-    LiveArgs, LiveWork, ask_all, error_of, is_done, start_runtime, tell_errors,
+    LiveArgs, LiveWork, ask_all, error_of, is_done, start_first, start_runtime, tell_errors,
 };
 use super::model_args::{parse_count, parse_dollars, parse_seconds};
 use super::{boolish, check_outputs, count};
@@ -142,6 +142,8 @@ pub(super) fn run(args: &AskArgs, line: &[String]) -> anyhow::Result<Exit> {
         return Ok(args.report(&asked));
     }
     let path = Path::new(&args.output);
+    let replaces = args.fresh && path.exists();
+    let questioning = start_first(questioning, &runtime, replaces)?;
     let identity = (name.as_str(), questioning.identity());
     let file = ResponseFile::open(path, identity, line, args.resume()).map_err(error_of)?;
     let questions = questioning.questions().to_vec();

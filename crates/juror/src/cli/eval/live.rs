@@ -13,7 +13,9 @@ use juror_runs::{RunFile, RunLogError, RunPlace, read_manifest};
 use juror_score::read::read_reference;
 use serde_json::Value;
 
-use super::super::live_args::{LiveWork, ask_all, error_of, is_done, start_runtime, tell_errors};
+use super::super::live_args::{
+    LiveWork, ask_all, error_of, is_done, start_first, start_runtime, tell_errors,
+};
 use super::{EvalArgs, Work};
 use crate::exit::{Exit, Outside};
 
@@ -30,6 +32,10 @@ pub(super) fn run(
     anyhow::ensure!(
         !args.ask.dry_run,
         "--dry-run: what an agent answers is not known before it is asked\n  hint: record its answers with juror ask, and count the calls that judge them"
+    );
+    anyhow::ensure!(
+        !args.trace.is_given(),
+        "--map and --question-id are for traces, not for an agent that is asked\n  hint: juror ask has --question-id and --limit"
     );
     let reference = load(&args.reference)?;
     let dataset = read_reference(&reference)?;
@@ -51,11 +57,16 @@ pub(super) fn run(
     let subject = SubjectIdentity { name: &name, identity: &identity };
     let place = args.run.place_of_agent(settings);
     let is_new = refuse_attempts(&place)?;
+    let resume = args.run.resume(args.ask.retry_errors);
+    if let (RunPlace::Named(folder), false, false) = (&place, is_new, resume.fresh) {
+        ResponseLog::check(&RunFile::Attempts.path_in(folder))?;
+    }
+    let replaces = !is_new && (resume.fresh || resume.retry_errors);
+    let questioning = start_first(questioning, &runtime, replaces)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
     let begun = args.work(&reference, &nothing, settings, line);
     let (log, folder) = Work { subject: Some(subject), ..begun }.begin(&place)?;
-    let resume = args.run.resume(args.ask.retry_errors);
     let attempts = RunFile::Attempts.path_in(&folder);
     let mut responses = ResponseLog::open(&attempts, false, resume.fresh)?;
     if resume.retry_errors {
