@@ -84,10 +84,12 @@ fn read_reply(text: &str) -> Result<Answered, String> {
     let error = error_of(&reply).or(conversation.error);
     let unanswered = || no_answer(&conversation.steps).to_owned();
     let error = error.or_else(|| final_answer.is_none().then(unanswered));
+    // An answer alone does not tell what was called to find it.
+    let is_told = !conversation.steps.is_empty() || !messages_of(&reply).is_empty();
     Ok(Answered {
         final_answer,
         error,
-        steps: to_raw_value(&conversation.steps).ok(),
+        steps: is_told.then(|| to_raw_value(&conversation.steps).ok()).flatten(),
         tokens: usage.total(),
         input_tokens: usage.input_tokens,
         output_tokens: usage.output_tokens,
@@ -97,17 +99,25 @@ fn read_reply(text: &str) -> Result<Answered, String> {
 }
 
 fn conversation_of(reply: &Value) -> Result<Conversation, String> {
+    let messages = messages_of(reply);
     if let Some(items) = reply["output"].as_array() {
-        return Ok(openai::read_items(items, &Rules::default()));
+        let mut conversation = openai::read_items(items, &Rules::default());
+        if conversation.steps.is_empty() {
+            conversation.steps = openai::read_messages(messages, &Rules::default()).steps;
+        }
+        return Ok(conversation);
     }
     let Some(choices) = reply["choices"].as_array() else {
         return Err("the agent's reply has neither `choices` nor `output`".to_owned());
     };
-    // Some agents send the whole conversation along, with their calls.
-    let messages = reply["messages"].as_array().into_iter().flatten();
     let last = choices.first().map(|choice| &choice["message"]);
-    let messages: Vec<Value> = messages.chain(last).cloned().collect();
+    let messages: Vec<Value> = messages.iter().chain(last).cloned().collect();
     Ok(openai::read_messages(&messages, &Rules::default()))
+}
+
+/// Returns the whole conversation with its calls, which some agents send along.
+fn messages_of(reply: &Value) -> &[Value] {
+    reply["messages"].as_array().map_or(&[], Vec::as_slice)
 }
 
 fn refusal_of(reply: &Value) -> Option<String> {
@@ -181,6 +191,26 @@ mod tests {
         let steps = steps(&answered);
         assert_eq!((&steps[0]["name"], &steps[0]["output"]), (&json!("lookup"), &json!("Oslo")));
         assert_eq!(answered.error, None);
+    }
+
+    #[test]
+    fn an_answer_alone_does_not_tell_the_steps() {
+        let answer = json!({"role": "assistant", "content": "Oslo."});
+        let completion = json!({"choices": [{"message": answer}]});
+        let text = json!([{"type": "output_text", "text": "Oslo."}]);
+        let item = json!({"type": "message", "role": "assistant", "content": text});
+        let response = json!({"output": [item]});
+        let question = json!({"role": "user", "content": "Where?"});
+        let result = json!({"role": "tool", "tool_call_id": "c", "content": "Oslo"});
+        for mut reply in [completion, response] {
+            let answered = read(&reply);
+            assert_eq!(answered.final_answer.as_deref(), Some("Oslo."));
+            assert!(answered.steps.is_none(), "{reply}");
+            reply["messages"] = json!([question]);
+            assert_eq!(steps(&read(&reply)), json!([]), "the conversation has no calls");
+            reply["messages"] = json!([question, call("c"), result]);
+            assert_eq!(steps(&read(&reply))[0]["name"], "lookup");
+        }
     }
 
     #[test]

@@ -207,7 +207,11 @@ impl FileImport<'_> {
         if otlp_protobuf::is_request(bytes) {
             messages.push(bytes);
         } else {
-            messages.extend(delimited(bytes));
+            let (whole, rest) = delimited(bytes);
+            if !whole.is_empty() && !rest.is_empty() {
+                self.odd(Oddity::CutOff, "");
+            }
+            messages.extend(whole);
         }
         let mut kept = Vec::new();
         for message in &messages {
@@ -388,7 +392,11 @@ impl FileImport<'_> {
 
     fn odd(&mut self, oddity: Oddity, place: &str) {
         let place = format!("{}:{place}", self.name);
-        self.import.report.oddities.add(oddity, place.trim_end_matches(':'));
+        let place = place.trim_end_matches(':');
+        self.import.report.oddities.add(oddity, place);
+        if let Some(file) = self.import.report.files.last_mut() {
+            file.oddities.add(oddity, place);
+        }
     }
 
     fn conversation(&mut self, transcript: Transcript) {
@@ -469,7 +477,7 @@ pub fn is_trace(head: &[u8]) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let value = serde_json::from_str(line).ok().or_else(|| serde_json::from_str(text).ok());
     let Some(value) = value.or_else(|| cut_off(line)).or_else(|| cut_off(text)) else {
-        return otlp_protobuf::is_request(head) || !delimited(head).is_empty();
+        return otlp_protobuf::is_request(head) || !delimited(head).0.is_empty();
     };
     !is_responses(&value, 3) && !Containers::default().pieces(&value, "", None).is_empty()
 }
@@ -488,8 +496,9 @@ fn is_responses(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// Messages with their lengths before them, as collectors write files.
-fn delimited(bytes: &[u8]) -> Vec<&[u8]> {
+/// Returns the messages with their lengths before them, as collectors write files, and what follows
+/// them.
+fn delimited(bytes: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let mut messages = Vec::new();
     let mut rest = bytes;
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
@@ -503,7 +512,7 @@ fn delimited(bytes: &[u8]) -> Vec<&[u8]> {
         messages.push(message);
         rest = after;
     }
-    messages
+    (messages, rest)
 }
 
 /// Says what a value is, for people who wonder why it was not recognized.

@@ -16,6 +16,8 @@ pub struct FileReport {
     pub dialects: BTreeMap<Dialect, usize>,
     /// How many spans of each convention, where there are spans.
     pub conventions: BTreeMap<&'static str, usize>,
+    /// What was odd about its records.
+    pub oddities: Oddities,
 }
 
 /// What an import made of all files.
@@ -88,13 +90,72 @@ impl Report {
         text
     }
 
+    /// Returns what costs scores, or may: records that are missing, calls whose ends are.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = self.files.iter().flat_map(FileReport::warnings).collect();
+        // The spans of a call may be in several files.
+        let place = match self.files.as_slice() {
+            [file] => &file.name,
+            _ => "all files",
+        };
+        warnings.extend(warnings_of(&self.oddities, place, &OF_CALLS));
+        warnings
+    }
+
     /// How often something odd was found.
     pub fn count(&self, oddity: Oddity) -> usize {
         self.oddities.count(oddity)
     }
 }
 
+/// What to warn of: something odd, and what to say of one and of several.
+type Warning = (Oddity, &'static str, &'static str);
+
+const OF_RECORDS: [Warning; 3] = [
+    (
+        Oddity::CutOff,
+        "record is cut off: the rest of it is missing",
+        "records are cut off: the rest of them is missing",
+    ),
+    (
+        Oddity::NotJson,
+        "record is not JSON, and was left out",
+        "records are not JSON, and were left out",
+    ),
+    (
+        Oddity::UnknownRecord,
+        "record is of no known dialect, and was left out",
+        "records are of no known dialect, and were left out",
+    ),
+];
+
+const OF_CALLS: [Warning; 2] = [
+    (
+        Oddity::NoResult,
+        "call has no recorded result, and counts as failed",
+        "calls have no recorded result, and count as failed",
+    ),
+    (
+        Oddity::NoContent,
+        "call has no recorded contents: its step cannot match arguments or outputs",
+        "calls have no recorded contents: their steps cannot match arguments or outputs",
+    ),
+];
+
+fn warnings_of(oddities: &Oddities, place: &str, all: &[Warning]) -> Vec<String> {
+    let told = |(oddity, one, several): &Warning| match oddities.count(*oddity) {
+        0 => None,
+        1 => Some(format!("{place}: 1 {one}")),
+        n => Some(format!("{place}: {n} {several}")),
+    };
+    all.iter().filter_map(told).collect()
+}
+
 impl FileReport {
+    fn warnings(&self) -> Vec<String> {
+        warnings_of(&self.oddities, &self.name, &OF_RECORDS)
+    }
+
     /// Says which dialects a file has.
     pub fn recognized(&self) -> String {
         let all: Vec<String> = self

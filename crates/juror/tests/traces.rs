@@ -193,6 +193,84 @@ fn everything_odd_is_explained() {
     }
 }
 
+/// How the warnings about a trace end.
+const HINT: &str = "  hint: `juror import --explain` says where\n";
+
+/// Checks that a trace is imported, and judged, with these warnings.
+fn check_warnings(place: &Place, name: &str, warnings: &[&str]) {
+    let lines: String = warnings.iter().map(|text| format!("warning: {name}: {text}\n")).collect();
+    let wanted = lines + HINT;
+    for command in ["import TRACE -o responses.jsonl", "eval reference.yaml TRACE -o results.jsonl"]
+    {
+        let ended = place.run(&command.replace("TRACE", name));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(ended.stderr.contains(&wanted), "{command}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn calls_without_results_are_warned_of() {
+    let place = Place::new();
+    let mut chat = conversation("How warm is it in Oslo?", "weather", "4", "4 degrees.");
+    chat.as_array_mut().expect("messages").remove(2);
+    place.file("chat.json", json!({"oslo": chat}).to_string());
+    check_warnings(&place, "chat.json", &["1 call has no recorded result, and counts as failed"]);
+    let both = json!({"oslo": chat, "ferns": chat});
+    place.file("chat.json", both.to_string());
+    check_warnings(&place, "chat.json", &["2 calls have no recorded result, and count as failed"]);
+}
+
+#[test]
+fn calls_without_contents_are_warned_of() {
+    let place = Place::new();
+    let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    let tool = [
+        attribute("gen_ai.operation.name", "execute_tool"),
+        attribute("gen_ai.tool.name", "weather"),
+        attribute("gen_ai.tool.call.id", "call_1"),
+    ];
+    let span = json!({"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174",
+        "name": "execute_tool weather", "startTimeUnixNano": "1", "endTimeUnixNano": "2",
+        "attributes": tool});
+    let spans = json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]});
+    place.file("spans.jsonl", format!("{spans}\n"));
+    check_warnings(
+        &place,
+        "spans.jsonl",
+        &["1 call has no recorded contents: its step cannot match arguments or outputs"],
+    );
+}
+
+#[test]
+fn records_that_are_missing_are_warned_of() {
+    let place = Place::new();
+    let record = |id: &str| {
+        let messages = conversation("How warm is it in Oslo?", "weather", "4", "4 degrees.");
+        json!({"question_id": id, "messages": messages}).to_string()
+    };
+    let whole = record("oslo");
+    let torn = &whole[..whole.len() - 20];
+    let lines = format!("{whole}\nbroken\n{{\"mine\": 1}}\nbroken\n{torn}");
+    place.file("torn.jsonl", lines);
+    check_warnings(
+        &place,
+        "torn.jsonl",
+        &[
+            "1 record is cut off: the rest of it is missing",
+            "2 records are not JSON, and were left out",
+            "1 record is of no known dialect, and was left out",
+        ],
+    );
+    // One value, cut off within its last message.
+    place.file("torn.json", &format!("[{whole}, {whole}]")[..whole.len() * 2 - 5]);
+    check_warnings(&place, "torn.json", &["1 record is cut off: the rest of it is missing"]);
+    place.file("chat.jsonl", format!("{whole}\n"));
+    let ended = place.run("import torn.jsonl chat.jsonl -o responses.jsonl");
+    assert!(!ended.stderr.contains("warning: chat.jsonl"), "{}", ended.stderr);
+    let quiet = place.run("import torn.jsonl -o responses.jsonl -q");
+    assert_eq!(quiet.stderr, "");
+}
+
 #[test]
 fn what_is_no_trace_is_refused() {
     let place = Place::new();

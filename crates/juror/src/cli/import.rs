@@ -77,7 +77,7 @@ pub(super) fn run(args: &ImportArgs) -> anyhow::Result<Exit> {
     file.finish().map_err(|error| Outside(error.into()))?;
     let told = match (args.explain, args.quiet) {
         (true, _) => imported.told() + &imported.report.explain() + &imported.unjoined(),
-        (false, false) => imported.told() + &imported.unjoined(),
+        (false, false) => imported.told() + &imported.unjoined() + &imported.warnings(),
         (false, true) => String::new(),
     };
     if !told.is_empty() {

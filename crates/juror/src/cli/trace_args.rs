@@ -20,6 +20,9 @@ const BINARY: [&str; 3] = [".eval", ".pb", ".binpb"];
 /// How much of a file is looked at.
 const HEAD: u64 = 1 << 16;
 
+/// What to do about warnings.
+const HINT: &str = "  hint: `juror import --explain` says where\n";
+
 /// How many conversations that join no question are named.
 const NAMED: usize = 10;
 
@@ -66,7 +69,7 @@ impl TraceArgs {
         let mut lines = Vec::new();
         import.read(name, &mut |line| lines.extend_from_slice(line.as_bytes()))?;
         let imported = import.finish(&mut |line| lines.extend_from_slice(line.as_bytes()))?;
-        let told = imported.told() + &imported.unjoined();
+        let told = imported.told() + &imported.unjoined() + &imported.warnings();
         Ok((Document::new(name, lines, Format::JsonLines)?, told))
     }
 }
@@ -173,6 +176,13 @@ impl Imported {
         let conversations = count(self.report.n_conversations, "conversation");
         let steps = count(self.report.n_steps(), "step");
         format!("{}{conversations}, {steps}\n", self.report.recognized())
+    }
+
+    /// Warns of what costs scores, or may.
+    pub(super) fn warnings(&self) -> String {
+        let warnings = self.report.warnings();
+        let lines: String = warnings.iter().map(|text| format!("warning: {text}\n")).collect();
+        if lines.is_empty() { lines } else { lines + HINT }
     }
 
     /// Lists what joins no question.

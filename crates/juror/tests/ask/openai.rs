@@ -19,12 +19,25 @@ fn an_endpoint_of_chat_completions_is_asked_like_a_model() {
         (&responses[0]["input_tokens"], &responses[0]["total_tokens"]),
         (&json!(5), &json!(7))
     );
-    assert_eq!(responses[0]["actual_steps"], json!([]), "it says what it did: nothing");
+    assert_eq!(responses[0].get("actual_steps"), None, "it does not say what it did");
     let request = &server.seen()[0];
     assert_eq!(request.path, "/v1/chat/completions");
     let messages = json!([{"role": "user", "content": "What is q1?"}]);
     assert_eq!(request.body, json!({"model": "my-agent", "messages": messages, "stream": false}));
     assert!(!request.head.to_lowercase().contains("authorization"), "{}", request.head);
+}
+
+#[test]
+fn steps_that_an_endpoint_does_not_tell_are_not_scored() {
+    let stage = Stage::new();
+    let server = Endpoint::start(|_, _| completion("That."));
+    let agent = format!("openai:{}/v1", server.address);
+    let ended = stage.eval(&agent, "--no-model -o results.json");
+    assert_eq!(ended.code, 0, "{ended}");
+    for result in stage.json("results.json").as_array().expect("results") {
+        assert_eq!(result["actual_answer"], "That.", "{result}");
+        assert_eq!(result.get("steps_score"), None, "{result}");
+    }
 }
 
 #[test]
