@@ -117,17 +117,16 @@ impl GatedRun<'_> {
         } else {
             n_known(joined.alone_in_a(), &theirs) + n_known(joined.alone_in_b(), &own)
         };
-        let of = |share: fn(f64, f64) -> f64| {
-            // What does not apply in the first run has nothing to lose.
-            let applicable = pairs().filter_map(|(a, b)| Some(share(a?, b.unwrap_or(0.0))));
-            Covered::of(applicable, n_alone)
-        };
-        let both = of(f64::min);
+        // What does not apply in the first run has nothing to lose.
+        let in_both = pairs().filter_map(|(a, b)| Some(a?.min(b.unwrap_or(0.0))));
+        let both = Covered::of(in_both, n_alone);
         if both.reaches(least) {
             return None;
         }
         let (n, share) = (both.n_questions, both.percent(least));
-        let first = of(|first, _| first).percent(least);
+        let alone = joined.alone_in_a().filter(|_| !in_common_alone);
+        let in_first = pairs().filter_map(|(a, _)| a).chain(alone.filter_map(|at| theirs[at]));
+        let first = Covered::of(in_first, 0).percent(least);
         Some(format!(
             "{metric} has a verdict in both runs for {share} of the {n} questions to which it \
              applies, at least {least} was asked; in the first run for {first}"
