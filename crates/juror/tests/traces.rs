@@ -198,8 +198,8 @@ const HINT: &str = "  hint: `juror import --explain` says where\n";
 
 /// Checks that a trace is imported, and judged, with these warnings.
 fn check_warnings(place: &Place, name: &str, warnings: &[&str]) {
-    let lines: String = warnings.iter().map(|text| format!("warning: {name}: {text}\n")).collect();
-    let wanted = lines + HINT;
+    let lines = warnings.join(&format!("\nwarning: {name}: "));
+    let wanted = format!("warning: {name}: {lines}\n{HINT}");
     for command in ["import TRACE -o responses.jsonl", "eval reference.yaml TRACE -o results.jsonl"]
     {
         let ended = place.run(&command.replace("TRACE", name));

@@ -181,8 +181,10 @@ impl Imported {
     /// Warns of what costs scores, or may.
     pub(super) fn warnings(&self) -> String {
         let warnings = self.report.warnings();
-        let lines: String = warnings.iter().map(|text| format!("warning: {text}\n")).collect();
-        if lines.is_empty() { lines } else { lines + HINT }
+        if warnings.is_empty() {
+            return String::new();
+        }
+        format!("warning: {}\n{HINT}", warnings.join("\nwarning: "))
     }
 
     /// Lists what joins no question.
