@@ -8,7 +8,7 @@ from typing import Any
 from .._comparison import compare
 from .._evaluation import Config, Responses, Templates, run_evaluation
 from .._gates import gate
-from .._given import Run
+from .._given import GivenRun
 from .._metrics import Metric
 from ._misses import Missed, listed
 
@@ -19,7 +19,7 @@ def assert_answers(
     responses: Responses,
     reference: Templates,
     *,
-    baseline: Run | None = None,
+    baseline: GivenRun | None = None,
     margin: float = 0.02,
     coverage: float | str | None = None,
     max_errors: int | str | None = None,
@@ -109,7 +109,7 @@ class _Worse:
 
 
 def _worse(
-    baseline: Run, results: Run, margin: float, config: Config | None, profile: str | int | None
+    baseline: GivenRun, results: GivenRun, margin: float, config: Config | None, profile: str | int | None
 ) -> dict[str, _Worse]:
     (candidate,) = compare(baseline, results, config=config, profile=profile, flips="all").candidates
     flips = {one["metric"]: one for one in candidate["flips"]}
