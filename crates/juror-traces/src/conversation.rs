@@ -164,7 +164,7 @@ impl Conversation {
             input_tokens: self.usage.input_tokens,
             output_tokens: self.usage.output_tokens,
             total_tokens: self.usage.total(),
-            cost: self.usage.cost,
+            usd: self.usage.cost,
             elapsed_sec: self.elapsed_sec,
             status: error.map(|_| "error"),
             error,
@@ -195,7 +195,7 @@ struct Response<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     total_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<f64>,
+    usd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     elapsed_sec: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

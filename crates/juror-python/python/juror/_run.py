@@ -28,7 +28,8 @@ class Run(os.PathLike[str]):
         juror.compare(run, juror.Run("runs/tuesday"))
 
     It is read when something of it is asked for. `config` and `profile` are those of its evaluation,
-    for results that do not name theirs; run folders do. Whatever takes the path of a run takes a `Run`.
+    for results that do not name theirs; run folders do. Whatever takes the path of a run takes a `Run`, and
+    reads it by settings of its own.
 
     Raises:
         FileNotFoundError: There is nothing at this path.

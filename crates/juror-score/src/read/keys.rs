@@ -110,7 +110,7 @@ impl Of {
             "question_id",
             "judged_by",
             "trace_id",
-            "cost",
+            "usd",
             "answer_reference_claims_count",
             "answer_actual_claims_count",
             "answer_matching_claims_count",

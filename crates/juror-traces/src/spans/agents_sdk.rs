@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::facts::{Role, SpanFacts};
 use crate::args::Args;
-use crate::call::{Call, Kind, Made};
+use crate::call::{Call, Kind};
 use crate::dialect::{self, openai_chat};
 use crate::look;
 use crate::outcome::Outcome;
@@ -49,21 +49,12 @@ pub(crate) fn read(item: &Value, place: &str, rules: &Rules) -> SpanFacts {
     facts
 }
 
-fn executed(facts: &SpanFacts, name: String, args: Args, place: &str) -> Call {
-    Call {
-        name,
-        args,
-        made: Made::Executed,
-        at: (facts.start > 0).then_some(facts.start),
-        until: (facts.end > 0).then_some(facts.end),
-        source: format!("{place}/span_data"),
-        stand_in: Some(facts.span.clone()),
-        ..Call::default()
-    }
+fn executed(facts: &SpanFacts, name: &str, args: Args, place: &str) -> Call {
+    Call { args, ..facts.executed(name, &format!("{place}/span_data")) }
 }
 
 fn tool(facts: &mut SpanFacts, data: &Value, place: &str) {
-    let name = look::text(data, "name").unwrap_or_default().to_owned();
+    let name = look::text(data, "name").unwrap_or_default();
     let mut call = executed(facts, name, Args::of(data.get("input")), place);
     // Falsy results are exported as `null`.
     let outcome = Outcome {
@@ -83,7 +74,7 @@ fn tool(facts: &mut SpanFacts, data: &Value, place: &str) {
 
 fn handoff(facts: &mut SpanFacts, data: &Value, place: &str) {
     let to = look::words(data, "to_agent").unwrap_or("unknown");
-    let mut call = executed(facts, format!("transfer_to_{to}"), Args::missing(), place);
+    let mut call = executed(facts, &format!("transfer_to_{to}"), Args::missing(), place);
     call.kind = Kind::Agent;
     call.agent = look::words(data, "from_agent").map(str::to_owned);
     call.outcome = Some(match &facts.error {

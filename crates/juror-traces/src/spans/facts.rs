@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::call::{Call, CallResult};
+use crate::call::{Call, CallResult, Made};
 use crate::conversation::Usage;
 use crate::transcript::{Ordinals, Transcript};
 
@@ -77,6 +77,19 @@ pub(crate) enum Kept {
 }
 
 impl SpanFacts {
+    /// The call that a span of a tool carried out.
+    pub(crate) fn executed(&self, name: &str, place: &str) -> Call {
+        Call {
+            name: name.to_owned(),
+            made: Made::Executed,
+            at: (self.start > 0).then_some(self.start),
+            until: (self.end > 0).then_some(self.end),
+            source: place.to_owned(),
+            stand_in: Some(self.span.clone()),
+            ..Call::default()
+        }
+    }
+
     /// Takes what messages say: those that a model was given, then those that it gave.
     pub(crate) fn take_messages(&mut self, given: Transcript, gave: Transcript) {
         let mut ordinals = Ordinals::default();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::facts::{Role, SpanFacts};
 use super::read::{documents_of, query_of};
 use crate::args::Args;
-use crate::call::{Call, Kind, Made};
+use crate::call::{Call, Kind};
 use crate::dialect;
 use crate::look;
 use crate::outcome::Outcome;
@@ -139,20 +139,8 @@ fn messages(facts: &mut SpanFacts, item: &Value, place: &str) {
     facts.take_messages(given, gave);
 }
 
-fn executed(facts: &SpanFacts, name: &str, place: &str) -> Call {
-    Call {
-        name: name.to_owned(),
-        made: Made::Executed,
-        at: (facts.start > 0).then_some(facts.start),
-        until: (facts.end > 0).then_some(facts.end),
-        source: place.to_owned(),
-        stand_in: Some(facts.span.clone()),
-        ..Call::default()
-    }
-}
-
 fn tool(facts: &SpanFacts, item: &Value, place: &str) -> Call {
-    let mut call = executed(facts, look::text(item, "name").unwrap_or_default(), place);
+    let mut call = facts.executed(look::text(item, "name").unwrap_or_default(), place);
     call.args = look::get(item, "input").map_or_else(Args::missing, Args::of_input);
     let mut outcome = look::get(item, "output").map(Outcome::unflagged);
     call.id = outcome.as_mut().and_then(Outcome::unwrap);
@@ -170,7 +158,7 @@ fn tool(facts: &SpanFacts, item: &Value, place: &str) -> Call {
 }
 
 fn retriever(facts: &SpanFacts, item: &Value, place: &str) -> Call {
-    let mut call = executed(facts, "retrieval", place);
+    let mut call = facts.executed("retrieval", place);
     call.kind = Kind::Retrieval;
     let query = query_of(item.get("input").cloned().unwrap_or_default());
     call.args = serde_json::Map::from_iter([("query".to_owned(), query)]).into();

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::facts::{Role, SpanFacts};
 use super::read::{documents_of, query_of};
 use crate::args::Args;
-use crate::call::{Call, Kind, Made};
+use crate::call::{Call, Kind};
 use crate::dialect;
 use crate::look;
 use crate::outcome::Outcome;
@@ -115,20 +115,8 @@ fn messages(
     facts.take_messages(given, gave);
 }
 
-fn executed(facts: &SpanFacts, name: &str, place: &str) -> Call {
-    Call {
-        name: name.to_owned(),
-        made: Made::Executed,
-        at: (facts.start > 0).then_some(facts.start),
-        until: (facts.end > 0).then_some(facts.end),
-        source: place.to_owned(),
-        stand_in: Some(facts.span.clone()),
-        ..Call::default()
-    }
-}
-
 fn tool(facts: &SpanFacts, run: &Value, inputs: &Value, outputs: &Value, place: &str) -> Call {
-    let mut call = executed(facts, look::text(run, "name").unwrap_or_default(), place);
+    let mut call = facts.executed(look::text(run, "name").unwrap_or_default(), place);
     call.args = Args::of_input(inputs);
     let content =
         look::get(outputs, "output").or(Some(outputs).filter(|outputs| !outputs.is_null()));
@@ -151,7 +139,7 @@ fn tool(facts: &SpanFacts, run: &Value, inputs: &Value, outputs: &Value, place: 
 }
 
 fn retriever(facts: &SpanFacts, inputs: &Value, outputs: &Value, place: &str) -> Call {
-    let mut call = executed(facts, "retrieval", place);
+    let mut call = facts.executed("retrieval", place);
     call.kind = Kind::Retrieval;
     let query = query_of(inputs.clone());
     call.args = serde_json::Map::from_iter([("query".to_owned(), query)]).into();
