@@ -41,7 +41,7 @@ mod string;
 mod value;
 
 pub use object::{MapOnly, Object, ObjectKey};
-pub use reader::{end_of_string, from_str};
+pub use reader::{end_of_string, from_str, read_with};
 pub use string::{
     contains_text, find_backslash, find_special, inside_of, is_word, may_hide_letters, same_text,
     scalar_text, special_bits, text_of, text_or_json, unescape,

@@ -122,7 +122,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ObjectKey<'a> {
                 Ok(ObjectKey(Cow::Owned(text.to_owned())))
             }
         }
-        deserializer.deserialize_str(KeyVisitor)
+        deserializer.deserialize_identifier(KeyVisitor)
     }
 }
 

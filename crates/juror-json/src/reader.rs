@@ -9,6 +9,7 @@
 //! return the same.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::value::BorrowedStrDeserializer;
@@ -19,15 +20,17 @@ use crate::string::{find_special, special_bits};
 
 /// Deserializes like `serde_json::from_str`, but faster for types that keep raw values.
 pub fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
-    match read(text) {
+    match read_with(text, PhantomData) {
         Some(value) => Ok(value),
         None => serde_json::from_str(text),
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+/// Deserializes a value with the fast reader alone. Returns `None` if it cannot decide; the caller
+/// then uses `serde_json`, and the seed may have seen a part of the text before.
+pub fn read_with<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Option<S::Value> {
     let mut reader = JsonReader::new(text);
-    let value = T::deserialize(&mut reader).ok()?;
+    let value = seed.deserialize(&mut reader).ok()?;
     reader.skip_space();
     (reader.at == text.len()).then_some(value)
 }
@@ -410,11 +413,11 @@ mod tests {
     /// Checks that `serde_json` agrees if the fast reader returns a value; returns whether it did.
     fn check(text: &str) -> bool {
         let other: Option<&RawValue> = serde_json::from_str(text).ok();
-        let fast: Option<&RawValue> = read(text);
+        let fast: Option<&RawValue> = read_with(text, PhantomData);
         if let Some(fast) = fast {
             assert_eq!(other.map(RawValue::get), Some(fast.get()), "{text}");
         }
-        let fast: Option<Vec<Option<&RawValue>>> = read(text);
+        let fast: Option<Vec<Option<&RawValue>>> = read_with(text, PhantomData);
         if let Some(fast) = &fast {
             let other: Vec<Option<&RawValue>> = serde_json::from_str(text).expect("a list");
             let texts = |list: &[Option<&RawValue>]| -> Vec<Option<String>> {

@@ -1,9 +1,10 @@
 //! Reads settings, and reports every value of a wrong type and every unknown key.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use juror_document::{Document, Path, Problem, Problems, Segment};
-use serde::de::{DeserializeOwned, Deserializer};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{check, settings_schema};
@@ -15,8 +16,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(settings_schema);
 
 /// Reads typed values; fails with the first type error.
 pub(crate) fn read_typed<T: DeserializeOwned>(document: &Document) -> Result<T, Problems> {
-    let mut deserializer = serde_json::Deserializer::from_str(document.json());
-    read(&mut deserializer).map_err(|fault| {
+    read(document.json()).map_err(|fault| {
         let mut whole = serde_json::from_str(document.json()).unwrap_or_default();
         let problem = fault.problem(&mut whole);
         document.error_at(fault.path, problem).into()
@@ -33,10 +33,13 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
             Err(problems) => (T::default(), problems),
         };
     };
+    // Read from the text, because a value loses the order of keys: outputs are requested in that
+    // order.
+    let mut text = Cow::Borrowed(document.json());
     let mut found = Vec::new();
     let mut told: Vec<Path> = Vec::new();
     let read = loop {
-        let fault = match read(&value) {
+        let fault = match read(&text) {
             Ok(read) => break read,
             Err(fault) => fault,
         };
@@ -52,24 +55,14 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
         if take_out(&mut value, fault.path.0.clone()).is_none() {
             break T::default();
         }
+        text = Cow::Owned(value.to_string());
         told.push(fault.path);
     };
-    // Problems beyond the limit are counted but not built: their hints are long.
-    let mut n_more = 0;
-    let unknown = |path: serde_ignored::Path| {
-        if found.len() < Problems::MOST {
-            found.push(unknown_key(&path));
-        } else {
-            n_more += 1;
-        }
-    };
-    // The same value was read successfully a moment ago.
-    let _: Result<T, _> = serde_ignored::deserialize(&value, unknown);
-    // Read the text once more, because a value loses the order of keys: outputs are requested in
-    // that order.
-    let read = if told.is_empty() { read_typed(document).unwrap_or(read) } else { read };
-    let mut problems = document.errors_at(found);
-    problems.count_more(&Problem::BadSetting { message: String::new(), hint: None }, n_more);
+    let mut unknown = UnknownKeys { found, n_more: 0 };
+    unknown.look_at(&value, &schema_options(&SCHEMA), &mut Path::default());
+    let mut problems = document.errors_at(unknown.found);
+    let kind = Problem::BadSetting { message: String::new(), hint: None };
+    problems.count_more(&kind, unknown.n_more);
     (read, problems)
 }
 
@@ -105,11 +98,10 @@ struct Fault {
     message: String,
 }
 
-fn read<'de, T: DeserializeOwned>(
-    deserializer: impl Deserializer<'de, Error = serde_json::Error>,
-) -> Result<T, Fault> {
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     use serde_path_to_error::Segment as Part;
-    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let segments = error.path().iter().filter_map(|part| match part {
             Part::Seq { index } => Some(Segment::Index(*index)),
             Part::Map { key } => Some(Segment::Key(key.clone())),
@@ -146,42 +138,59 @@ pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> O
     near.max_by(|a, b| similarity(a).total_cmp(&similarity(b)))
 }
 
-fn unknown_key(path: &serde_ignored::Path) -> (Path, Problem) {
-    let path = Path(segments(path));
-    let key = match path.0.last() {
-        Some(Segment::Key(key)) => key.clone(),
-        _ => path.to_string(),
-    };
-    let known = known_keys(&path.0[..path.0.len().saturating_sub(1)]);
-    let nearest = nearest(&key, known.iter().map(String::as_str));
-    let hint = match nearest {
+/// Finds keys that the schema does not list.
+struct UnknownKeys {
+    /// The problems of the document so far.
+    found: Vec<(Path, Problem)>,
+    /// Keys beyond the limit are counted but not described: their hints are long.
+    n_more: usize,
+}
+
+impl UnknownKeys {
+    /// Looks for unknown keys in a value at a path, where the schema allows any of the options.
+    fn look_at(&mut self, value: &Value, options: &[&'static Value], path: &mut Path) {
+        let children: Vec<(Segment, &Value)> = match value {
+            Value::Object(keys) => {
+                let children = keys.iter().map(|(key, value)| (Segment::Key(key.clone()), value));
+                children.collect()
+            }
+            Value::Array(items) => {
+                let children = items.iter().enumerate();
+                children.map(|(index, value)| (Segment::Index(index), value)).collect()
+            }
+            _ => return,
+        };
+        for (segment, value) in children {
+            let inside = inside(options, &segment);
+            let unknown = match &segment {
+                Segment::Key(key) if inside.is_empty() && lists_keys(options) => Some(key.clone()),
+                _ => None,
+            };
+            path.0.push(segment);
+            match unknown {
+                None => self.look_at(value, &inside, path),
+                Some(key) if self.found.len() < Problems::MOST => {
+                    self.found.push((path.clone(), unknown_key(&key, options)));
+                }
+                Some(_) => self.n_more += 1,
+            }
+            path.0.pop();
+        }
+    }
+}
+
+fn lists_keys(options: &[&Value]) -> bool {
+    options.iter().any(|option| option.get("properties").is_some())
+}
+
+fn unknown_key(key: &str, options: &[&Value]) -> Problem {
+    let properties = options.iter().filter_map(|option| option.get("properties")?.as_object());
+    let known: Vec<&str> = properties.flat_map(|keys| keys.keys()).map(String::as_str).collect();
+    let hint = match nearest(key, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("known here: {}", known.join(", ")),
     };
-    let message = format!("unknown setting `{key}`");
-    (path, Problem::BadSetting { message, hint: Some(hint) })
-}
-
-fn segments(path: &serde_ignored::Path) -> Vec<Segment> {
-    use serde_ignored::Path as Part;
-    let (parent, own) = match path {
-        Part::Root => return Vec::new(),
-        Part::Seq { parent, index } => (parent, Some(Segment::Index(*index))),
-        Part::Map { parent, key } => (parent, Some(Segment::Key(key.clone()))),
-        Part::Some { parent }
-        | Part::NewtypeStruct { parent }
-        | Part::NewtypeVariant { parent } => (parent, None),
-    };
-    let mut segments = segments(parent);
-    segments.extend(own);
-    segments
-}
-
-/// Returns the keys that the schema allows at a path.
-fn known_keys(path: &[Segment]) -> Vec<String> {
-    let found = schema_at(&SCHEMA, path).into_iter().find_map(|at| at.get("properties"));
-    let keys = found.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
-    keys.cloned().collect()
+    Problem::BadSetting { message: format!("unknown setting `{key}`"), hint: Some(hint) }
 }
 
 /// The words that the schema allows at a path.
@@ -193,7 +202,7 @@ struct Words {
 
 impl Words {
     fn at(path: &[Segment]) -> Words {
-        let options = schema_at(&SCHEMA, path);
+        let options = schema_at(path);
         let word = |one: &Value| one.get("const").and_then(Value::as_str).map(str::to_owned);
         let words = options.iter().filter_map(|at| at.get("oneOf")?.as_array());
         Words {
@@ -212,29 +221,30 @@ impl Words {
 }
 
 /// Returns what the schema allows at a path: one schema, or several alternatives.
-fn schema_at<'s>(schema: &'s Value, path: &[Segment]) -> Vec<&'s Value> {
-    let mut at = options(schema, schema);
-    for segment in path {
-        let inside = at.into_iter().filter_map(|object| match segment {
-            Segment::Key(key) => {
-                let known = object.get("properties").and_then(|known| known.get(key));
-                known.or_else(|| object.get("additionalProperties"))
-            }
-            Segment::Index(_) => object.get("items"),
-        });
-        at = inside.flat_map(|inside| options(schema, inside)).collect();
-    }
-    at
+fn schema_at(path: &[Segment]) -> Vec<&'static Value> {
+    path.iter().fold(schema_options(&SCHEMA), |at, segment| inside(&at, segment))
+}
+
+/// Returns what the schema allows one step below any of the options.
+fn inside(options: &[&'static Value], segment: &Segment) -> Vec<&'static Value> {
+    let inside = options.iter().filter_map(|object| match segment {
+        Segment::Key(key) => {
+            let known = object.get("properties").and_then(|known| known.get(key));
+            known.or_else(|| object.get("additionalProperties"))
+        }
+        Segment::Index(_) => object.get("items"),
+    });
+    inside.flat_map(schema_options).collect()
 }
 
 /// Follows references and alternatives to schemas of values.
-fn options<'s>(schema: &'s Value, at: &'s Value) -> Vec<&'s Value> {
+fn schema_options(at: &'static Value) -> Vec<&'static Value> {
     if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
-        let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
-        return target.map_or_else(|| vec![at], |target| options(schema, target));
+        let target = reference.strip_prefix('#').and_then(|pointer| SCHEMA.pointer(pointer));
+        return target.map_or_else(|| vec![at], schema_options);
     }
     match at.get("anyOf").and_then(Value::as_array) {
-        Some(choices) => choices.iter().flat_map(|choice| options(schema, choice)).collect(),
+        Some(choices) => choices.iter().flat_map(schema_options).collect(),
         None => vec![at],
     }
 }

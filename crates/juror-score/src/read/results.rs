@@ -1,6 +1,7 @@
 //! Reads results written earlier, for their statistics.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -51,7 +52,7 @@ pub fn read_results(
     let is_one_result = text.trim_ascii_start().starts_with('{');
     if document.is_lines() || is_one_result {
         for line in document.values() {
-            let read = |line| serde_json::from_str(line).map_err(|error| (line, error));
+            let read = |line| json::from_str(line).map_err(|error| (line, error));
             let quoted = |unread| document.with_quotes(line).map_or(Err(unread), read);
             match read(line).or_else(quoted) {
                 Ok(result) => observe(result, document.offset_of(line), Path::default()),
@@ -59,24 +60,28 @@ pub fn read_results(
             }
         }
     } else {
-        let mut n_read = 0;
-        let mut read = |text, n_known| {
-            let mut deserializer = serde_json::Deserializer::from_str(text);
-            let mut index = 0;
-            let mut observe_new = |result| {
-                index += 1;
-                if index > n_known {
-                    n_read += 1;
-                    observe(result, 0, Path::default().index(index - 1));
-                }
-            };
-            let list = ResultsSeed(&mut observe_new).deserialize(&mut deserializer);
-            (list.and_then(|()| deserializer.end()).map_err(|error| (text, error)), n_read)
+        let index = Cell::new(0);
+        let mut n_added = 0;
+        let mut add = |result| {
+            let at = index.replace(index.get() + 1);
+            // An earlier attempt at the list has added the results before the place it stopped at.
+            if at == n_added {
+                n_added += 1;
+                observe(result, 0, Path::default().index(at));
+            }
         };
-        let (list, n_known) = read(text, 0);
-        // The results before the first `NaN` were added already.
-        let quoted =
-            |unread| document.with_quotes(text).map_or(Err(unread), |text| read(text, n_known).0);
+        let mut read = |text| {
+            index.set(0);
+            if json::read_with(text, ResultsSeed(&mut add)).is_some() {
+                return Ok(());
+            }
+            index.set(0);
+            let mut deserializer = serde_json::Deserializer::from_str(text);
+            let list = ResultsSeed(&mut add).deserialize(&mut deserializer);
+            list.and_then(|()| deserializer.end()).map_err(|error| (text, error))
+        };
+        let list = read(text);
+        let quoted = |unread| document.with_quotes(text).map_or(Err(unread), &mut read);
         list.or_else(quoted).map_err(|(text, error)| document.syntax_error(text, &error))?;
     }
     let missing = |offset| UnplacedProblem {
