@@ -78,7 +78,7 @@ pub struct Interrupt {
 impl Interrupt {
     /// Starts listening, on the current runtime if there is one; `give_up` is called on the second
     /// signal. If signals cannot be caught, they simply end the process.
-    pub fn listen(give_up: impl Fn() + Send + 'static) -> Interrupt {
+    pub fn listen(give_up: fn()) -> Interrupt {
         let interrupt = Interrupt::default();
         let heard = interrupt.clone();
         let listen = move |mut signals: StopSignals| async move {

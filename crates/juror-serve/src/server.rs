@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::{Request, StatusCode};
-use juror_models::Secret;
+use juror_models::{Pending, Secret};
 use juror_tools::{Catalog, NumberMatching, VirtualTools};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -191,10 +191,27 @@ impl Server {
     }
 
     /// Serves until `stop` completes, then waits for calls in flight.
-    pub async fn serve(self: Arc<Server>, listener: TcpListener, stop: impl Future<Output = ()>) {
+    pub fn serve<'s>(
+        self: Arc<Server>,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 's,
+    ) -> Pending<'s, ()> {
+        // An async function is compiled where it is awaited: boxed here, the whole server is
+        // compiled once, and as this crate is.
+        self.boxed(listener, Box::pin(stop))
+    }
+
+    fn boxed<'s>(
+        self: Arc<Server>,
+        listener: TcpListener,
+        stop: Pending<'s, ()>,
+    ) -> Pending<'s, ()> {
+        Box::pin(self.serve_until(listener, stop))
+    }
+
+    async fn serve_until(self: Arc<Server>, listener: TcpListener, mut stop: Pending<'_, ()>) {
         let (alive, mut all_gone) = mpsc::channel::<()>(1);
         let hits = tokio::spawn(self.clone().write_hits());
-        tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use juror_models::Pending;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -34,10 +35,26 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 impl Viewer {
     /// Serves until `stop` completes, then finishes replies in progress.
-    pub async fn serve(self: Arc<Viewer>, listener: TcpListener, stop: impl Future<Output = ()>) {
+    pub fn serve<'s>(
+        self: Arc<Viewer>,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 's,
+    ) -> Pending<'s, ()> {
+        // An async function is compiled where it is awaited: boxed here, it is compiled once.
+        self.boxed(listener, Box::pin(stop))
+    }
+
+    fn boxed<'s>(
+        self: Arc<Viewer>,
+        listener: TcpListener,
+        stop: Pending<'s, ()>,
+    ) -> Pending<'s, ()> {
+        Box::pin(self.serve_until(listener, stop))
+    }
+
+    async fn serve_until(self: Arc<Viewer>, listener: TcpListener, mut stop: Pending<'_, ()>) {
         let slots = Arc::new(Semaphore::new(CONNECTIONS));
         let (alive, mut all_gone) = mpsc::channel::<()>(1);
-        tokio::pin!(stop);
         loop {
             let next = async {
                 let slot = slots.clone().acquire_owned().await;
