@@ -81,10 +81,12 @@ def write_line(file, spans):
     return file.write(line + "\n")
 
 
-def write_responses(path, size, rng):
-    """Responses of as many bytes, and their reference."""
-    written, number, questions = 0, 0, []
-    with open(path, "w") as file:
+def write_responses(path, reference, size, rng):
+    """Responses of as many bytes, and their reference. Nothing is held: a process that is started counts
+    the memory of the one that started it as its own."""
+    written, number = 0, 0
+    with open(path, "w") as file, open(reference, "w") as questions:
+        questions.write('[{"template_id": "beds", "questions": [')
         while written < size:
             number += 1
             steps = []
@@ -93,9 +95,10 @@ def write_responses(path, size, rng):
                 output = json.dumps({"head": {"vars": ["taxon"]}, "results": {"bindings": rows}})
                 steps.append({"name": "sparql_query", "args": {"query": f"{turn}"}, "id": f"call_{turn}", "status": "success", "output": output})
             written += file.write(json.dumps({"question_id": f"q{number}", "actual_answer": "It is.", "actual_steps": steps}) + "\n")
-            questions.append({"id": f"q{number}", "question_text": "Which?", "reference_steps": [[{
-                "name": "sparql_query", "output": output, "output_media_type": "application/sparql-results+json"}]]})
-    return [{"template_id": "beds", "questions": questions}]
+            questions.write(",\n" if number > 1 else "\n")
+            json.dump({"id": f"q{number}", "question_text": "Which?", "reference_steps": [[{
+                "name": "sparql_query", "output": output, "output_media_type": "application/sparql-results+json"}]]}, questions)
+        questions.write("]}]")
 
 
 def measured(command, size):
@@ -121,8 +124,7 @@ def main():
         os.makedirs(folder, exist_ok=True)
         traces, responses, reference = (os.path.join(folder, name) for name in ("traces.jsonl", "responses.jsonl", "reference.json"))
         n_traces = write_traces(traces, size, rng)
-        with open(reference, "w") as file:
-            json.dump(write_responses(responses, size, rng), file)
+        write_responses(responses, reference, size, rng)
         print(f"{n_traces} traces, {os.path.getsize(traces) / 1e6:.0f} MB")
         out = os.path.join(folder, "imported.jsonl")
         rows = [
