@@ -6,8 +6,6 @@
 
 mod ending;
 mod open;
-#[cfg(test)]
-mod tests;
 
 use hashbrown::HashMap;
 
@@ -240,3 +238,6 @@ fn merge(call: &mut Call, other: &Call) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;
