@@ -91,14 +91,16 @@ impl Args {
         }
     }
 
+    /// Returns the only argument, if there is one alone and it is no structure.
+    pub(crate) fn only(&self) -> Option<String> {
+        self.value.values().next().filter(|_| self.value.len() == 1).and_then(look::scalar)
+    }
+
     /// Whether both may be the arguments of one call: they are equal, or one of them is unknown, or
     /// a plain text that the other has as its only argument.
     pub(crate) fn agree(&self, other: &Args) -> bool {
         let is_only = |plain: &Args, full: &Args| {
-            let text = plain.value.get("input").and_then(look::scalar);
-            plain.is_plain
-                && full.value.len() == 1
-                && full.value.values().next().and_then(look::scalar) == text
+            plain.is_plain && full.value.len() == 1 && full.only() == plain.only()
         };
         self.is_missing
             || other.is_missing

@@ -43,6 +43,8 @@ pub(crate) enum Made {
     /// A model asked for it, in a message.
     #[default]
     Requested,
+    /// It was begun, and nothing says that it ended.
+    Started,
     /// It was carried out: a span of the tool.
     Executed,
 }

@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use crate::dialect::{Dialect, Unit, read_value};
-use crate::import::together;
+use crate::dialect::{Dialect, Unit, read_value, together};
 use crate::look;
 use crate::oddity::Oddity;
 use crate::question_key::id_in;
@@ -151,15 +150,6 @@ impl<'v> Search<'_, 'v> {
             }
             return places().for_each(|(item, place)| self.look(item, &place, None, depth - 1));
         };
-        let is_whole = |item: &Value| {
-            item.get("steps").is_some()
-                || (item.get("output").is_some()
-                    && ["input", "metadata"].iter().any(|key| {
-                        look::get(item, key).is_some_and(|value| {
-                            !value.as_object().is_some_and(serde_json::Map::is_empty)
-                        })
-                    }))
-        };
         match dialect.unit() {
             _ if dialect == Dialect::Mcp => self.records(dialect, places().collect()),
             Unit::Spans => {
@@ -244,8 +234,7 @@ impl<'v> Search<'_, 'v> {
         let mut transcript = Transcript::at(place);
         for (at, item) in items.iter().enumerate() {
             let pointer = format!("/{at}");
-            let own = Dialect::of(item).unwrap_or(dialect);
-            let (read_as, is_mixed) = together(dialect, own);
+            let (read_as, is_mixed) = together(dialect, item);
             if is_mixed {
                 transcript.odd(Oddity::MixedDialects, &pointer);
             }
@@ -273,11 +262,13 @@ impl<'v> Search<'_, 'v> {
         transcript.other_ids.extend(ids.iter().filter_map(|key| look::id(around, &[key])));
         for key in ["response", "choices", "completion", "output"] {
             if let Some(reply) = look::get(around, key) {
-                read_value(transcript, reply, &format!("/../{key}"));
-                transcript.add_usage(look::get(reply, "usage"));
+                read_reply(transcript, reply, &format!("/../{key}"));
             }
         }
-        transcript.add_usage(look::first(around, &["usage", "token_usage", "usage_metadata"]));
+        // What stands beside the messages is the sum of what stands in them.
+        if transcript.usage.is_empty() {
+            transcript.add_usage(look::first(around, &["usage", "token_usage", "usage_metadata"]));
+        }
         let question =
             look::first(around, &["question", "question_text", "task"]).and_then(Value::as_str);
         transcript.ask(question.map(str::to_owned));
@@ -297,17 +288,36 @@ impl<'v> Search<'_, 'v> {
         if let Some(request) = request {
             read_value(&mut transcript, request, "/request");
         }
-        read_value(&mut transcript, reply, "/response");
+        read_reply(&mut transcript, reply, "/response");
         if transcript.calls.is_empty() && transcript.answer.is_none() {
             return false;
         }
-        transcript.add_usage(look::first(reply, &["usage", "usageMetadata"]));
         transcript.question_id = id_in(value, self.question_key).or_else(|| key.map(str::to_owned));
         transcript.other_ids.extend(look::id(value, &["custom_id", "id"]));
         let messages = list.cloned().unwrap_or_default();
         let inner = messages.iter().filter_map(Dialect::of).min();
         self.histories.push((inner.unwrap_or(Dialect::OpenAiChat), messages, transcript));
         true
+    }
+}
+
+/// Whether an item is a conversation of its own among others: the result of a run, or a response
+/// with what it responds to.
+pub(crate) fn is_whole(item: &Value) -> bool {
+    let says = |key: &&str| {
+        let said = look::get(item, key);
+        said.is_some_and(|said| !said.as_object().is_some_and(serde_json::Map::is_empty))
+    };
+    item.get("steps").is_some()
+        || item.get("output").is_some() && ["input", "metadata"].iter().any(says)
+}
+
+/// Reads a reply with its tokens, which some dialects have outside of the messages.
+fn read_reply(transcript: &mut Transcript, reply: &Value, pointer: &str) {
+    let before = transcript.usage;
+    read_value(transcript, reply, pointer);
+    if transcript.usage == before {
+        transcript.add_usage(look::first(reply, &["usage", "usageMetadata"]));
     }
 }
 

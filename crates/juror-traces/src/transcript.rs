@@ -1,7 +1,9 @@
 //! What a dialect reads of one conversation, before calls and results are joined.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
+use hashbrown::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::args::Args;
@@ -37,6 +39,8 @@ pub(crate) struct Transcript {
     pub(crate) left_out: BTreeMap<String, usize>,
     /// Records that were counted already.
     pub(crate) seen: BTreeSet<String>,
+    /// Calls and results without ids, which histories may repeat.
+    unnamed: Unnamed,
     /// Where it stands in the input: a line, a JSON pointer.
     pub(crate) source: String,
 }
@@ -87,15 +91,31 @@ impl Transcript {
         self.say(said);
     }
 
+    /// A history begins, which may repeat an earlier one: what has no id is told apart by order.
+    pub(crate) fn begin_history(&mut self) {
+        self.unnamed.counts.clear();
+    }
+
     /// A call. Calls of models are in the order in which they are found.
     pub(crate) fn call(&mut self, call: Call) {
         self.pending = None;
+        let is_known = call.id.is_none()
+            && call.stand_in.is_none()
+            && !self.unnamed.is_new(&(&call.name, call.args.canonical()));
+        if is_known {
+            return self.oddities.add(Oddity::RepeatedHistory, &call.source);
+        }
         self.calls.push(call);
     }
 
     /// A result that stands apart from its call.
     pub(crate) fn result(&mut self, result: CallResult) {
         self.commit();
+        let content = || result.outcome.content.as_ref().map(ToString::to_string);
+        if result.id.is_none() && !self.unnamed.is_new(&(&result.name, content(), "result")) {
+            let source = self.source.clone();
+            return self.oddities.add(Oddity::RepeatedHistory, &source);
+        }
         self.results.push(Recorded { result, n_calls: self.calls.len() });
     }
 
@@ -134,9 +154,12 @@ impl Transcript {
 /// Reads tokens in any of the usual spellings; `None` if there are none.
 pub fn usage_of(usage: &Value) -> Option<Usage> {
     let count = |keys: &[&str]| look::first(usage, keys).and_then(look::whole);
-    let read = Usage {
-        input_tokens: count(&[
-            "input_tokens",
+    // Anthropic counts what was cached apart from other input.
+    let cached = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+    let cached = cached.iter().filter_map(|key| count(&[key])).fold(0, u64::saturating_add);
+    let own = count(&["input_tokens"]).map(|own| own.saturating_add(cached));
+    let others = || {
+        count(&[
             "prompt_tokens",
             "inputTokens",
             "promptTokens",
@@ -144,7 +167,10 @@ pub fn usage_of(usage: &Value) -> Option<Usage> {
             "prompt_token_count",
             "request_tokens",
             "input",
-        ]),
+        ])
+    };
+    let read = Usage {
+        input_tokens: own.or_else(others),
         output_tokens: count(&[
             "output_tokens",
             "completion_tokens",
@@ -165,6 +191,26 @@ pub fn usage_of(usage: &Value) -> Option<Usage> {
         cost: None,
     };
     (!read.is_empty()).then_some(read)
+}
+
+/// What was recorded without ids: a hash of each, and which of its kind in its history it is.
+#[derive(Clone, Debug, Default)]
+struct Unnamed {
+    known: HashSet<(u64, usize)>,
+    /// How many of each there are in the history that is read.
+    counts: HashMap<u64, usize>,
+}
+
+impl Unnamed {
+    /// Whether no earlier history has it.
+    fn is_new(&mut self, record: &impl Hash) -> bool {
+        let mut hasher = DefaultHasher::new();
+        record.hash(&mut hasher);
+        let hash = hasher.finish();
+        let n = self.counts.entry(hash).or_default();
+        *n += 1;
+        self.known.insert((hash, *n))
+    }
 }
 
 /// Counts calls of equal name and arguments in one history, so that they can be told apart where

@@ -1,4 +1,5 @@
-//! Gemini's contents: parts with `functionCall` and `functionResponse`, in either spelling.
+//! Gemini's contents: parts with `functionCall` and `functionResponse`, in either spelling. Events of
+//! agents of Google's ADK have a content each.
 
 use serde_json::Value;
 
@@ -11,6 +12,7 @@ use crate::transcript::Transcript;
 /// Reads one content, or a whole reply with its candidates.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     if let Some(contents) = item.get("contents").and_then(Value::as_array) {
+        transcript.begin_history();
         for (at, content) in contents.iter().enumerate() {
             read_item(transcript, content, &format!("{pointer}/contents/{at}"));
         }
@@ -18,6 +20,12 @@ pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str
     if let Some(candidate) = look::items(item, "candidates").first() {
         let pointer = format!("{pointer}/candidates/0/content");
         read_item(transcript, candidate.get("content").unwrap_or(&Value::Null), &pointer);
+    }
+    if let Some(content) = look::get(item, "content").filter(|content| content.is_object()) {
+        let before = transcript.calls.len();
+        read_item(transcript, content, &format!("{pointer}/content"));
+        let author = look::words(item, "author").map(str::to_owned);
+        transcript.calls.iter_mut().skip(before).for_each(|call| call.agent.clone_from(&author));
     }
     transcript.add_usage(look::first(item, &["usageMetadata", "usage_metadata"]));
     let parts = look::items(item, "parts");

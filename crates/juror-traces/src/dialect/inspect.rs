@@ -1,5 +1,7 @@
 //! Samples of Inspect's logs.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::openai_chat;
@@ -39,7 +41,7 @@ pub(crate) fn read(transcript: &mut Transcript, sample: &Value, pointer: &str) {
     if submitted {
         transcript.calls.retain(|call| call.name != SUBMIT);
         transcript.leave_out(format!("call of `{SUBMIT}`: the answer"));
-        let ids: Vec<Option<String>> =
+        let ids: BTreeSet<Option<String>> =
             transcript.calls.iter().map(|call| call.id.clone()).collect();
         transcript.results.retain(|recorded| ids.contains(&recorded.result.id));
     }

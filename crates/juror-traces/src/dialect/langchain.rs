@@ -12,7 +12,9 @@ use crate::transcript::Transcript;
 
 /// Reads a message, a state, or an update of one.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
-    let item = unescaped(item);
+    if is_escaped(item, DEEPEST) {
+        return read_item(transcript, &unescaped(item, DEEPEST), pointer);
+    }
     if let Some((fields, kind)) = message(item) {
         return read_message(transcript, fields, kind, pointer);
     }
@@ -51,11 +53,13 @@ pub(crate) enum Sender {
     Human,
     Ai,
     Tool,
+    Function,
     Other,
 }
 
 /// Returns the fields of a message and who sent it, whatever its shape.
 pub(crate) fn message(item: &Value) -> Option<(&Value, Sender)> {
+    let item = look::get(item, ESCAPED).unwrap_or(item);
     let kind = look::text(item, "type");
     if kind == Some("constructor") {
         let class = look::items(item, "id").last()?.as_str()?;
@@ -66,6 +70,7 @@ pub(crate) fn message(item: &Value) -> Option<(&Value, Sender)> {
         "human" | "HumanMessageChunk" => Sender::Human,
         "ai" | "AIMessageChunk" => Sender::Ai,
         "tool" | "ToolMessageChunk" => Sender::Tool,
+        "function" | "FunctionMessageChunk" => Sender::Function,
         "system" | "chat" | "developer" | "remove" => Sender::Other,
         _ => return None,
     };
@@ -78,14 +83,41 @@ fn sender_of_class(class: &str) -> Option<Sender> {
         "HumanMessage" => Sender::Human,
         "AIMessage" => Sender::Ai,
         "ToolMessage" => Sender::Tool,
-        "SystemMessage" | "ChatMessage" | "FunctionMessage" => Sender::Other,
+        "FunctionMessage" => Sender::Function,
+        "SystemMessage" | "ChatMessage" => Sender::Other,
         _ => return None,
     })
 }
 
 /// `dumpd` wraps what looks like its own objects.
-fn unescaped(item: &Value) -> &Value {
-    look::get(item, "__lc_escaped__").unwrap_or(item)
+const ESCAPED: &str = "__lc_escaped__";
+
+/// The deepest value that is unwrapped.
+const DEEPEST: usize = 128;
+
+fn is_escaped(value: &Value, depth: usize) -> bool {
+    let inside = |value: &Value| depth > 0 && is_escaped(value, depth - 1);
+    match value {
+        Value::Object(object) => object.contains_key(ESCAPED) || object.values().any(inside),
+        Value::Array(items) => items.iter().any(inside),
+        _ => false,
+    }
+}
+
+/// Returns a value without such wrappers.
+fn unescaped(value: &Value, depth: usize) -> Value {
+    let inside = |value: &Value| match depth {
+        0 => Value::Null,
+        _ => unescaped(value, depth - 1),
+    };
+    match value {
+        Value::Object(object) => match object.get(ESCAPED) {
+            Some(inner) => inside(inner),
+            None => object.iter().map(|(key, value)| (key.clone(), inside(value))).collect(),
+        },
+        Value::Array(items) => items.iter().map(inside).collect(),
+        _ => value.clone(),
+    }
 }
 
 fn read_message(transcript: &mut Transcript, fields: &Value, sender: Sender, pointer: &str) {
@@ -93,6 +125,11 @@ fn read_message(transcript: &mut Transcript, fields: &Value, sender: Sender, poi
         Sender::Human => transcript.ask(look::get(fields, "content").and_then(said)),
         Sender::Ai => read_ai(transcript, fields, pointer),
         Sender::Tool => transcript.result(tool_result(fields)),
+        // Results of functions, before there were tools, have a name and no id.
+        Sender::Function => {
+            let name = look::words(fields, "name").map(str::to_owned);
+            transcript.result(CallResult { name, ..tool_result(fields) });
+        }
         Sender::Other => {}
     }
 }
@@ -110,6 +147,11 @@ fn read_ai(transcript: &mut Transcript, fields: &Value, pointer: &str) {
     }
     if transcript.calls.len() == before {
         read_calls_elsewhere(transcript, fields, pointer);
+    }
+    // Agents that share a conversation sign what they say.
+    let agent = look::words(fields, "name");
+    for call in transcript.calls.iter_mut().skip(before).filter(|call| call.agent.is_none()) {
+        call.agent = agent.map(str::to_owned);
     }
     let usage = look::get(fields, "usage_metadata").or_else(|| {
         look::at(fields, &["response_metadata", "token_usage"])

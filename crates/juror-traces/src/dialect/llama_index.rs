@@ -70,8 +70,7 @@ fn read_tool_event(transcript: &mut Transcript, event: &Value, pointer: &str) {
     let source = transcript.place(pointer);
     let call = read_call(event, source);
     let id = call.id.clone();
-    let is_known = id.is_some() && transcript.calls.iter().any(|known| known.id == id);
-    if !is_known {
+    if id.as_ref().is_none_or(|id| transcript.seen.insert(id.clone())) {
         transcript.call(call);
     }
     if let Some(output) = look::get(event, "tool_output") {

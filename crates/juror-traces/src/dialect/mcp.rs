@@ -2,7 +2,8 @@
 //!
 //! Ids are unique only for a session and a sender. A session is what the log says (an id, a path),
 //! and starts anew with each `initialize`. Replies that name no session belong to the last request
-//! with their id that waits.
+//! with their id that waits. Where the log says which way a message went, a reply goes the other way
+//! than its request.
 
 use std::borrow::Cow;
 
@@ -17,6 +18,9 @@ use crate::transcript::Transcript;
 /// The keys under which logs put a message.
 const AROUND: [&str; 9] =
     ["msg", "message", "body", "data", "payload", "request", "response", "content", "rpc"];
+
+/// The keys under which logs say which way a message went.
+const DIRECTIONS: [&str; 3] = ["dir", "direction", "from"];
 
 /// The sessions of a log.
 #[derive(Default)]
@@ -37,34 +41,60 @@ struct Waiting {
     /// The id of the call.
     call: String,
     tool: String,
+    /// Which way it went.
+    direction: Option<String>,
+    /// Whether the server wants more before it replies, and what it calls the state of the call.
+    wants_input: bool,
+    state: Option<String>,
     /// The task that the server made of it.
     task: Option<String>,
+}
+
+impl Waiting {
+    /// Whether a reply is its own.
+    fn is_answered_by(&self, id: &str, direction: Option<&str>) -> bool {
+        let is_back = match (self.direction.as_deref(), direction) {
+            (Some(there), Some(back)) => there != back,
+            _ => true,
+        };
+        self.id == id && is_back
+    }
+}
+
+/// A record of a log: the session, which way it went, and where it stands.
+#[derive(Clone, Copy)]
+struct Record<'r> {
+    session: Option<&'r str>,
+    direction: Option<&'r str>,
+    place: &'r str,
 }
 
 impl Sessions {
     /// Reads one record of a log.
     pub(crate) fn read(&mut self, item: &Value, place: &str) {
-        let key = session_of(item);
+        let session = session_of(item);
+        let direction = DIRECTIONS.iter().find_map(|key| look::words(item, key));
+        let record = Record { session: session.as_deref(), direction, place };
         for message in messages(item, 0) {
-            self.message(&message, key.as_deref(), place);
+            self.message(&message, record);
         }
     }
 
-    fn message(&mut self, message: &Value, key: Option<&str>, place: &str) {
+    fn message(&mut self, message: &Value, record: Record<'_>) {
         let id = look::id(message, &["id"]);
         match (look::text(message, "method"), id) {
-            (Some(method), Some(id)) => self.request(method, &id, message, key, place),
+            (Some(method), Some(id)) => self.request(method, &id, message, record),
             (Some(_), None) => {}
-            (None, Some(id)) => self.reply(&id, message, key),
+            (None, Some(id)) => self.reply(&id, message, record),
             (None, None) => {}
         }
     }
 
-    fn request(&mut self, method: &str, id: &str, message: &Value, key: Option<&str>, place: &str) {
-        let session = self.session(key, method == "initialize", place);
+    fn request(&mut self, method: &str, id: &str, message: &Value, record: Record<'_>) {
+        let session = self.session(record.session, method == "initialize", record.place);
         let params = message.get("params").unwrap_or(&Value::Null);
         match method {
-            "tools/call" => session.call(id, params, place),
+            "tools/call" => session.call(id, params, record),
             "tasks/result" | "tasks/get" => {
                 let task = look::id(params, &["taskId", "task_id"]);
                 let of_task =
@@ -97,12 +127,17 @@ impl Sessions {
         &mut self.sessions[at]
     }
 
-    fn reply(&mut self, id: &str, message: &Value, key: Option<&str>) {
+    fn reply(&mut self, id: &str, message: &Value, record: Record<'_>) {
+        let key = record.session;
         let fits = |session: &&mut Session| key.is_none() || session.key.as_deref() == key;
-        let waits = |session: &&mut Session| session.waiting.iter().any(|waiting| waiting.id == id);
-        let session = self.sessions.iter_mut().rev().filter(fits).find(waits);
-        if let Some(session) = session {
-            session.reply(id, message);
+        let mine = |waiting: &Waiting| waiting.is_answered_by(id, record.direction);
+        let mut sessions = self.sessions.iter_mut().rev().filter(fits);
+        let found = sessions.find_map(|session| {
+            let at = session.waiting.iter().position(mine)?;
+            Some((session, at))
+        });
+        if let Some((session, at)) = found {
+            session.reply(at, message);
         }
     }
 
@@ -113,32 +148,39 @@ impl Sessions {
 }
 
 impl Session {
-    fn call(&mut self, id: &str, params: &Value, place: &str) {
+    fn call(&mut self, id: &str, params: &Value, record: Record<'_>) {
         let tool = look::text(params, "name").unwrap_or_default();
         // What the server asked for in between comes with the same call once more.
         let goes_on = look::first(params, &["inputResponses", "requestState"]).is_some();
-        let same =
-            |waiting: &&mut Waiting| goes_on && waiting.tool == tool && waiting.task.is_none();
+        let state = look::id(params, &["requestState"]);
+        let same = |waiting: &&mut Waiting| {
+            goes_on && waiting.wants_input && waiting.tool == tool && waiting.state == state
+        };
         if let Some(waiting) = self.waiting.iter_mut().rev().find(same) {
             id.clone_into(&mut waiting.id);
             return;
         }
         let args = params.get("arguments").map_or_else(Args::default, |args| Args::of(Some(args)));
-        let source = format!("{place}/params");
+        let source = format!("{}/params", record.place);
         let mut call = Call::requested(Some(id.to_owned()), tool, args, source);
-        call.parent_id =
-            look::at(params, &["_meta", "traceparent"]).and_then(Value::as_str).map(str::to_owned);
+        let parent = look::at(params, &["_meta", "traceparent"]).and_then(Value::as_str);
+        if let Some((trace, span)) = parent.and_then(trace_and_span) {
+            self.transcript.trace_id.get_or_insert_with(|| trace.to_owned());
+            call.parent_id = Some(span.to_owned());
+        }
         self.transcript.call(call);
         self.waiting.push(Waiting {
             id: id.to_owned(),
             call: id.to_owned(),
             tool: tool.to_owned(),
+            direction: record.direction.map(str::to_owned),
+            wants_input: false,
+            state: None,
             task: None,
         });
     }
 
-    fn reply(&mut self, id: &str, message: &Value) {
-        let Some(at) = self.waiting.iter().position(|waiting| waiting.id == id) else { return };
+    fn reply(&mut self, at: usize, message: &Value) {
         if let Some(error) = look::get(message, "error") {
             let code = error.get("code").map(Value::to_string).unwrap_or_default();
             let text = look::text(error, "message").unwrap_or_default();
@@ -148,8 +190,15 @@ impl Session {
         let kind = look::text(result, "resultType").unwrap_or("complete");
         let task = look::id(result, &["taskId"])
             .or_else(|| look::id(result.get("task")?, &["taskId", "id"]));
-        if kind == "input_required" || kind == "task" {
-            self.waiting[at].task = task;
+        let waiting = &mut self.waiting[at];
+        if kind == "input_required" {
+            waiting.wants_input = true;
+            waiting.state = look::id(result, &["requestState"]);
+            return;
+        }
+        // The first revision with tasks has no types of results.
+        if kind == "task" || (result.get("task").is_some() && waiting.task.is_none()) {
+            waiting.task = task;
             return;
         }
         // A task that is asked about says how far it is, and has its result in the end.
@@ -170,10 +219,17 @@ impl Session {
     }
 }
 
-/// Whether a result is one of a call, and not of what the server asked the client.
+/// Whether a result is one of a call, and not of what the server asked the client: a model's reply
+/// has a role, what a user filled in has an action.
 fn is_result(result: &Value) -> bool {
     ["content", "structuredContent", "isError"].iter().any(|key| result.get(key).is_some())
-        && result.get("role").is_none()
+        && ["role", "action"].iter().all(|key| result.get(key).is_none())
+}
+
+/// Returns the ids of the trace and the span in a `traceparent`: `00-TRACE-SPAN-01`.
+fn trace_and_span(parent: &str) -> Option<(&str, &str)> {
+    let mut parts = parent.split('-').skip(1);
+    Some((parts.next()?, parts.next()?))
 }
 
 fn outcome(result: &Value) -> Outcome {

@@ -11,17 +11,38 @@ use crate::transcript::Transcript;
 /// Reads the messages of a chat.
 pub(crate) fn read(transcript: &mut Transcript, messages: &[Value], pointer: &str) {
     for (index, message) in messages.iter().enumerate() {
-        read_message(transcript, message, index, &format!("{pointer}/{index}"));
+        read_numbered(transcript, message, Some(index), &format!("{pointer}/{index}"));
     }
 }
 
-/// Reads one message, or a whole reply with its choices. The last part of the pointer is its index.
+/// Reads one message. The last part of the pointer is its index, or its line before a colon.
 pub(crate) fn read_message_at(transcript: &mut Transcript, message: &Value, pointer: &str) {
-    let index = pointer.rsplit('/').next().and_then(|index| index.parse().ok()).unwrap_or(0);
-    read_message(transcript, message, index, pointer);
+    let last = pointer.rsplit('/').next().unwrap_or_default();
+    let index = match last.strip_suffix(':') {
+        Some(line) => line.parse::<usize>().ok().map(|line| line.saturating_sub(1)),
+        None => last.parse().ok(),
+    };
+    read_numbered(transcript, message, index, pointer);
 }
 
-fn read_message(transcript: &mut Transcript, message: &Value, index: usize, pointer: &str) {
+/// Reads a message whose place among others is not known, such as one in a span.
+pub(crate) fn read_alone(transcript: &mut Transcript, message: &Value, pointer: &str) {
+    read_numbered(transcript, message, None, pointer);
+}
+
+/// Whether a message has calls, or the result of one.
+pub(crate) fn is_about_calls(message: &Value) -> bool {
+    !look::items(message, "tool_calls").is_empty()
+        || look::get(message, "function_call").is_some()
+        || matches!(look::text(message, "role"), Some("tool" | "function"))
+}
+
+fn read_numbered(
+    transcript: &mut Transcript,
+    message: &Value,
+    index: Option<usize>,
+    pointer: &str,
+) {
     let content = look::get(message, "content");
     match look::text(message, "role") {
         Some("user") => transcript.ask(content.and_then(said)),
@@ -41,7 +62,12 @@ fn read_message(transcript: &mut Transcript, message: &Value, index: usize, poin
     }
 }
 
-fn read_assistant(transcript: &mut Transcript, message: &Value, index: usize, pointer: &str) {
+fn read_assistant(
+    transcript: &mut Transcript,
+    message: &Value,
+    index: Option<usize>,
+    pointer: &str,
+) {
     let calls = look::items(message, "tool_calls");
     for (at, call) in calls.iter().enumerate() {
         let source = transcript.place(&format!("{pointer}/tool_calls/{at}"));
@@ -52,7 +78,8 @@ fn read_assistant(transcript: &mut Transcript, message: &Value, index: usize, po
         let source = transcript.place(&format!("{pointer}/function_call"));
         let args = Args::of(function.get("arguments"));
         let name = look::text(function, "name").unwrap_or_default();
-        transcript.call(Call::requested(Some(format!("fc_{index}")), name, args, source));
+        let id = index.map(|index| format!("fc_{index}"));
+        transcript.call(Call::requested(id, name, args, source));
     }
     transcript.add_usage(look::get(message, "usage"));
     let n_calls = calls.len() + usize::from(function.is_some());

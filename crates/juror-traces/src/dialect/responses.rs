@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::openai_chat;
 use crate::args::Args;
 use crate::call::{Call, CallResult, Kind};
 use crate::look;
@@ -48,7 +49,7 @@ impl ItemReader<'_> {
         }
         let kind = look::text(item, "type").unwrap_or("message");
         match kind {
-            "message" => self.message(item),
+            "message" => self.message(item, pointer),
             kind if kind.ends_with("_call") || kind == "mcp_approval_request" => {
                 self.call(kind, item, None, pointer);
             }
@@ -71,7 +72,11 @@ impl ItemReader<'_> {
         self.transcript.add_usage(look::get(item, "usage"));
     }
 
-    fn message(&mut self, item: &Value) {
+    fn message(&mut self, item: &Value, pointer: &str) {
+        // Lists that went through other libraries have messages of chats among the items.
+        if openai_chat::is_about_calls(item) {
+            return openai_chat::read_message_at(self.transcript, item, pointer);
+        }
         let content = look::get(item, "content").and_then(said);
         match look::text(item, "role") {
             Some("user") => self.transcript.ask(content),
@@ -168,7 +173,10 @@ fn mcp_outcome(item: &Value) -> Option<Outcome> {
         let message = error.as_str().or_else(|| look::text(error, "message"));
         return Some(Outcome::failure(message.map_or_else(|| error.to_string(), str::to_owned)));
     }
-    look::get(item, "output").map(|output| Outcome::flagged(output, false))
+    let is_done = look::text(item, "status") == Some("completed");
+    let empty = || Outcome { is_error: Some(false), ..Outcome::default() };
+    let output = look::get(item, "output").map(|output| Outcome::flagged(output, false));
+    output.or_else(|| is_done.then(empty))
 }
 
 fn builtin(kind: &str, item: &Value, source: String) -> Option<Call> {

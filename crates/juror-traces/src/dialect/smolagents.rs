@@ -94,9 +94,10 @@ fn calls_of(
     let read = |(at, call): (usize, &Value)| {
         let mut read =
             openai_chat::read_call(call, transcript.place(&format!("{pointer}/{key}/{at}")));
-        // The argument of the interpreter is code.
-        if let Some(code) = read.args.raw.take() {
-            read.args = Args::input(&Value::String(code));
+        // A text that is no object is the only argument, such as the code for the interpreter.
+        let is_text = |raw: &String| !raw.trim_start().starts_with('{');
+        if let Some(text) = read.args.raw.take_if(|raw| is_text(raw)) {
+            read.args = Args::input(&Value::String(text));
         }
         read
     };

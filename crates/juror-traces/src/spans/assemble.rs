@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 
 use super::facts::{Kept, Role, SpanFacts};
-use crate::call::{Call, CallResult};
+use crate::call::{Call, CallResult, Made};
 use crate::conversation::Usage;
 use crate::dialect::{pydantic_ai, smolagents};
 use crate::oddity::Oddity;
@@ -30,9 +30,15 @@ pub(crate) fn transcripts(trace: &str, kept: Vec<Kept>) -> Vec<Transcript> {
 struct Tree {
     spans: Vec<SpanFacts>,
     by_id: HashMap<String, usize>,
-    tools: Vec<Call>,
-    /// Requests and results, with the index of their span.
-    calls: Vec<(usize, Call)>,
+    /// Calls that were carried out, with their places among all records.
+    tools: Vec<(usize, Call)>,
+    /// Which of them the span of an id is.
+    tool_by_span: HashMap<String, usize>,
+    /// Requests, with their places and the indices of their spans.
+    calls: Vec<(usize, usize, Call)>,
+    /// Which of them has a hash: one that is found earlier in time later on is kept twice.
+    call_by_key: HashMap<u64, usize>,
+    /// Results, with the indices of their spans.
     results: Vec<(usize, CallResult)>,
 }
 
@@ -40,15 +46,30 @@ impl Tree {
     fn of(kept: Vec<Kept>) -> Tree {
         let mut tree = Tree::default();
         let mut current = 0;
-        for kept in kept {
+        for (place, kept) in kept.into_iter().enumerate() {
             match kept {
                 Kept::Span(facts) => current = tree.add(*facts),
-                Kept::Tool(call) => tree.tools.push(*call),
-                Kept::Call(call) => tree.calls.push((current, *call)),
+                Kept::Tool(call) => {
+                    let span = call.stand_in.clone().unwrap_or_default();
+                    tree.tool_by_span.entry(span).or_insert(tree.tools.len());
+                    tree.tools.push((place, *call));
+                }
+                Kept::Call(key, call) => tree.request(key, place, current, *call),
                 Kept::Result(result) => tree.results.push((current, *result)),
             }
         }
         tree
+    }
+
+    /// Adds a request, or tells that one was made earlier than was known.
+    fn request(&mut self, key: u64, place: usize, span: usize, call: Call) {
+        let next = self.calls.len();
+        let at = *self.call_by_key.entry(key).or_insert(next);
+        if at == next {
+            self.calls.push((place, span, call));
+        } else if call.at < self.calls[at].2.at {
+            (self.calls[at].1, self.calls[at].2) = (span, call);
+        }
     }
 
     /// Adds a span, or what another record says about the same one.
@@ -219,7 +240,8 @@ impl Tree {
             has_final && call.name == smolagents::FINAL
                 || has_result && pydantic_ai::is_final(&call.name)
         };
-        for (at, call) in &self.calls {
+        let mut calls: Vec<(usize, Call)> = Vec::new();
+        for (place, at, call) in &self.calls {
             let facts = &self.spans[*at];
             if !self.is_in(&facts.span, root) || is_answer(call) {
                 continue;
@@ -227,17 +249,33 @@ impl Tree {
             let mut call = call.clone();
             call.parent_id = self.caller(&facts.span).map(|caller| caller.span.clone());
             call.agent = call.agent.or_else(|| self.agent(facts));
+            calls.push((*place, call));
+        }
+        calls.extend(self.executed(transcript, root));
+        // Without times, calls are in the order of their records.
+        if calls.iter().any(|(_, call)| call.at.is_none()) {
+            calls.sort_by_key(|(place, _)| *place);
+        }
+        for (_, call) in calls {
             transcript.call(call);
         }
+        let results = self.results.iter().filter(|(at, _)| self.is_in(&self.spans[*at].span, root));
+        transcript.results.extend(
+            results.map(|(_, result)| Recorded { result: result.clone(), n_calls: usize::MAX }),
+        );
+    }
+
+    /// Returns the calls that were carried out, each once, with their places.
+    fn executed(&self, transcript: &mut Transcript, root: Option<&String>) -> Vec<(usize, Call)> {
         let mut merged: BTreeMap<String, usize> = BTreeMap::new();
-        let mut tools: Vec<Call> = Vec::new();
-        let mut spans: Vec<&Call> = self
+        let mut tools: Vec<(usize, Call)> = Vec::new();
+        let mut spans: Vec<&(usize, Call)> = self
             .tools
             .iter()
-            .filter(|call| self.is_in(call.stand_in.as_deref().unwrap_or_default(), root))
+            .filter(|(_, call)| self.is_in(call.stand_in.as_deref().unwrap_or_default(), root))
             .collect();
-        spans.sort_by_key(|call| (call.at, self.depth(call)));
-        for call in spans {
+        spans.sort_by_cached_key(|(_, call)| (call.at, self.depth(call)));
+        for (place, call) in spans {
             let span = call.stand_in.clone().unwrap_or_default();
             let same = self.same_call_above(call).and_then(|above| merged.get(&above).copied());
             let again = merged.get(&span).copied();
@@ -246,7 +284,7 @@ impl Tree {
                     transcript.odd(Oddity::MergedSpans, "");
                 }
                 merged.insert(span, at);
-                fill(&mut tools[at], call);
+                fill(&mut tools[at].1, call);
                 continue;
             }
             merged.insert(span.clone(), tools.len());
@@ -255,15 +293,9 @@ impl Tree {
             call.agent = call
                 .agent
                 .or_else(|| self.by_id.get(&span).and_then(|at| self.agent(&self.spans[*at])));
-            tools.push(call);
+            tools.push((*place, call));
         }
-        for call in tools {
-            transcript.call(call);
-        }
-        let results = self.results.iter().filter(|(at, _)| self.is_in(&self.spans[*at].span, root));
-        transcript.results.extend(
-            results.map(|(_, result)| Recorded { result: result.clone(), n_calls: usize::MAX }),
-        );
+        tools
     }
 
     fn depth(&self, call: &Call) -> usize {
@@ -286,8 +318,7 @@ impl Tree {
         let is_between =
             |above: &&SpanFacts| matches!(above.role, Role::Tool | Role::Model | Role::Agent);
         let above = self.ancestors(call.stand_in.as_deref()?).find(is_between)?;
-        let outer =
-            self.tools.iter().find(|outer| outer.stand_in.as_deref() == Some(&above.span))?;
+        let (_, outer) = &self.tools[*self.tool_by_span.get(&above.span)?];
         (outer.name == call.name && outer.args.agree(&call.args)).then(|| above.span.clone())
     }
 }
@@ -300,6 +331,9 @@ fn fill(call: &mut Call, other: &Call) {
     }
     if call.server.is_none() {
         call.server.clone_from(&other.server);
+    }
+    if other.made == Made::Executed {
+        call.made = Made::Executed;
     }
     if let Some(outcome) = &other.outcome {
         call.outcome.get_or_insert_default().fill_from(outcome);

@@ -72,7 +72,8 @@ pub(crate) struct Keyed<T> {
 pub(crate) enum Kept {
     Span(Box<SpanFacts>),
     Tool(Box<Call>),
-    Call(Box<Call>),
+    /// A request, and the hash by which its repetitions are found.
+    Call(u64, Box<Call>),
     Result(Box<CallResult>),
 }
 
@@ -88,6 +89,12 @@ impl SpanFacts {
             stand_in: Some(self.span.clone()),
             ..Call::default()
         }
+    }
+
+    /// How far the call came that a span is: one that neither ended nor gave anything was begun.
+    pub(crate) fn made(&self, output: &Value) -> Made {
+        let is_over = self.end > 0 || self.error.is_some() || !output.is_null();
+        if is_over { Made::Executed } else { Made::Started }
     }
 
     /// Takes what messages say: those that a model was given, then those that it gave.

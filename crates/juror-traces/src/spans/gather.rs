@@ -84,7 +84,7 @@ impl Packed {
         };
         let calls = calls.into_iter().map(|call| {
             let at = call.value.at.unwrap_or(0);
-            (call.key, at, line(&Kept::Call(Box::new(call.value))))
+            (call.key, at, line(&Kept::Call(call.key, Box::new(call.value))))
         });
         let calls = calls.collect();
         let results = results.into_iter().map(|result| {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::{Role, SpanFacts};
-use super::read::{documents_of, query_of};
+use super::retrieval::{documents_of, query_of};
 use crate::args::Args;
 use crate::call::{Call, Kind, Made};
 use crate::dialect;
@@ -32,9 +32,9 @@ pub(crate) fn read(event: &Value, place: &str, rules: &Rules) -> Option<SpanFact
             facts.role = Role::Tool;
             facts.tool = Some(Box::new(tool(&facts, name, event, data, place)));
         }
-        "on_retriever_end" => {
+        "on_retriever_start" | "on_retriever_end" | "on_retriever_error" => {
             facts.role = Role::Tool;
-            facts.tool = Some(Box::new(retriever(&facts, data, place)));
+            facts.tool = Some(Box::new(retriever(&facts, name, data, place)));
         }
         "on_chat_model_end" | "on_llm_end" => {
             facts.role = Role::Model;
@@ -62,11 +62,7 @@ pub(crate) fn read(event: &Value, place: &str, rules: &Rules) -> Option<SpanFact
 fn tool(facts: &SpanFacts, name: &str, event: &Value, data: &Value, place: &str) -> Call {
     let mut outcome = match name {
         "on_tool_end" => look::get(data, "output").map(Outcome::unflagged),
-        "on_tool_error" => {
-            let error = look::get(data, "error")
-                .map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned));
-            Some(Outcome::failure(error.unwrap_or_else(|| "the tool failed".to_owned())))
-        }
+        "on_tool_error" => Some(failure(data)),
         _ => None,
     };
     let id = outcome.as_mut().and_then(Outcome::unwrap);
@@ -74,7 +70,7 @@ fn tool(facts: &SpanFacts, name: &str, event: &Value, data: &Value, place: &str)
         id,
         name: look::text(event, "name").unwrap_or_default().to_owned(),
         args: look::get(data, "input").map_or_else(Args::missing, Args::of_input),
-        made: Made::Executed,
+        made: made(name),
         outcome,
         source: place.to_owned(),
         stand_in: Some(facts.span.clone()),
@@ -82,16 +78,32 @@ fn tool(facts: &SpanFacts, name: &str, event: &Value, data: &Value, place: &str)
     }
 }
 
-fn retriever(facts: &SpanFacts, data: &Value, place: &str) -> Call {
+/// What has only begun may never end.
+fn made(event: &str) -> Made {
+    if event.ends_with("_start") { Made::Started } else { Made::Executed }
+}
+
+fn failure(data: &Value) -> Outcome {
+    let error = look::get(data, "error")
+        .map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned));
+    Outcome::failure(error.unwrap_or_else(|| "the tool failed".to_owned()))
+}
+
+fn retriever(facts: &SpanFacts, event: &str, data: &Value, place: &str) -> Call {
     let query = query_of(data.get("input").cloned().unwrap_or_default());
+    let outcome = match event {
+        "on_retriever_start" => None,
+        "on_retriever_error" => Some(failure(data)),
+        _ => {
+            let output = data.get("output").unwrap_or(&Value::Null);
+            Some(Outcome::flagged(&documents_of(output), false))
+        }
+    };
     Call {
         name: "retrieval".to_owned(),
         args: serde_json::Map::from_iter([("query".to_owned(), query)]).into(),
-        made: Made::Executed,
-        outcome: Some(Outcome::flagged(
-            &documents_of(data.get("output").unwrap_or(&Value::Null)),
-            false,
-        )),
+        made: made(event),
+        outcome,
         kind: Kind::Retrieval,
         source: place.to_owned(),
         stand_in: Some(facts.span.clone()),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::{Role, SpanFacts};
-use super::read::{documents_of, query_of};
+use super::retrieval::{documents_of, query_of};
 use crate::args::Args;
 use crate::call::{Call, Kind};
 use crate::dialect;
@@ -142,6 +142,7 @@ fn messages(facts: &mut SpanFacts, item: &Value, place: &str) {
 fn tool(facts: &SpanFacts, item: &Value, place: &str) -> Call {
     let mut call = facts.executed(look::text(item, "name").unwrap_or_default(), place);
     call.args = look::get(item, "input").map_or_else(Args::missing, Args::of_input);
+    call.made = facts.made(item.get("output").unwrap_or(&Value::Null));
     let mut outcome = look::get(item, "output").map(Outcome::unflagged);
     call.id = outcome.as_mut().and_then(Outcome::unwrap);
     let in_metadata = look::get(item, "metadata")

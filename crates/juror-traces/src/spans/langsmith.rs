@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::{Role, SpanFacts};
-use super::read::{documents_of, query_of};
+use super::retrieval::{documents_of, query_of};
 use crate::args::Args;
 use crate::call::{Call, Kind};
 use crate::dialect;
@@ -33,11 +33,15 @@ fn read_within(
     let id = look::id(run, &["id"]).unwrap_or_default();
     let trace = look::id(run, &["trace_id"]).or_else(|| above.map(|above| above.trace.clone()));
     let time = |key: &str| look::get(run, key).and_then(nanoseconds).unwrap_or(0);
+    let order = look::words(run, "dotted_order").unwrap_or_default();
+    let parent = look::id(run, &["parent_run_id"])
+        .or_else(|| above.map(|above| above.span.clone()))
+        .or_else(|| run_above(order));
     let mut facts = SpanFacts {
-        trace: trace.unwrap_or_else(|| id.clone()),
-        parent: look::id(run, &["parent_run_id"]).or_else(|| above.map(|above| above.span.clone())),
+        trace: trace.or_else(|| outermost_run(order)).unwrap_or_else(|| id.clone()),
+        parent,
         span: id,
-        start: time("start_time"),
+        start: time_in(order).unwrap_or_else(|| time("start_time")),
         end: time("end_time"),
         question_id: id_in(run, rules.question_id.as_deref()),
         other_ids: look::id(run, &["session_id"]).into_iter().collect(),
@@ -59,6 +63,29 @@ fn read_within(
         }
     }
     keep(facts);
+}
+
+/// The parts of a dotted order, the outermost run first: each is its start, a `Z` and its id.
+fn parts(order: &str) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+    order.split('.').filter_map(|part| part.split_once('Z'))
+}
+
+fn outermost_run(order: &str) -> Option<String> {
+    parts(order).next().map(|(_, id)| id.to_owned())
+}
+
+fn run_above(order: &str) -> Option<String> {
+    parts(order).rev().nth(1).map(|(_, id)| id.to_owned())
+}
+
+/// Returns when a run started: `20260801T100001000000` has microseconds.
+fn time_in(order: &str) -> Option<u64> {
+    let (start, _) = parts(order).next_back()?;
+    let (day, time) = start.split_once('T')?;
+    let part = |text: &str, from: usize, to: usize| text.get(from..to).map(str::to_owned);
+    let day = format!("{}-{}-{}", part(day, 0, 4)?, part(day, 4, 6)?, part(day, 6, 8)?);
+    let second = format!("{}:{}:{}", part(time, 0, 2)?, part(time, 2, 4)?, part(time, 4, 6)?);
+    nanoseconds(&Value::String(format!("{day}T{second}.{}Z", time.get(6..)?)))
 }
 
 fn read_run(facts: &mut SpanFacts, run: &Value, place: &str) {
@@ -118,6 +145,7 @@ fn messages(
 fn tool(facts: &SpanFacts, run: &Value, inputs: &Value, outputs: &Value, place: &str) -> Call {
     let mut call = facts.executed(look::text(run, "name").unwrap_or_default(), place);
     call.args = Args::of_input(inputs);
+    call.made = facts.made(outputs);
     let content =
         look::get(outputs, "output").or(Some(outputs).filter(|outputs| !outputs.is_null()));
     let mut outcome = content.map(Outcome::unflagged);
@@ -143,9 +171,11 @@ fn retriever(facts: &SpanFacts, inputs: &Value, outputs: &Value, place: &str) ->
     call.kind = Kind::Retrieval;
     let query = query_of(inputs.clone());
     call.args = serde_json::Map::from_iter([("query".to_owned(), query)]).into();
-    call.outcome = Some(match &facts.error {
-        Some(error) => Outcome::failure(error.clone()),
-        None => Outcome::flagged(&documents_of(outputs), false),
-    });
+    call.made = facts.made(outputs);
+    call.outcome = match &facts.error {
+        Some(error) => Some(Outcome::failure(error.clone())),
+        None if outputs.is_null() => None,
+        None => Some(Outcome::flagged(&documents_of(outputs), false)),
+    };
     call
 }

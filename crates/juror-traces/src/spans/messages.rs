@@ -6,7 +6,7 @@ use super::attributes::Attributes;
 use super::span::Event;
 use crate::args::Args;
 use crate::call::{Call, CallResult, Kind};
-use crate::dialect::{self, gemini, openai_chat};
+use crate::dialect::{self, gemini, openai_chat, vercel};
 use crate::look;
 use crate::outcome::{Outcome, said};
 use crate::transcript::Transcript;
@@ -68,7 +68,7 @@ impl Exchange {
             for (at, message) in messages.into_iter().enumerate() {
                 let role = if key == "gen_ai.completion" { "assistant" } else { "user" };
                 let message = with_content(message, role);
-                openai_chat::read(transcript, &[message], &format!("#{key}.{at}"));
+                openai_chat::read_alone(transcript, &message, &format!("#{key}.{at}"));
             }
         }
     }
@@ -76,14 +76,14 @@ impl Exchange {
     fn vercel(&mut self, attributes: &Attributes<'_>) {
         if let Some(messages) = attributes.get("ai.prompt.messages").as_ref().and_then(look::parsed)
         {
-            read_vercel(&mut self.given, &messages, "#ai.prompt.messages");
+            vercel::read(&mut self.given, &messages, "#ai.prompt.messages");
         }
         if let Some(prompt) = attributes.get("ai.prompt") {
             let parsed = look::parsed(&prompt);
             match &parsed {
                 Some(prompt) => {
                     self.given.ask(look::words(prompt, "prompt").map(str::to_owned));
-                    read_vercel(
+                    vercel::read(
                         &mut self.given,
                         prompt.get("messages").unwrap_or(&Value::Null),
                         "#ai.prompt",
@@ -99,7 +99,7 @@ impl Exchange {
         let calls = calls.as_deref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for (at, call) in calls.iter().enumerate() {
             let source = self.gave.place(&format!("#ai.response.toolCalls/{at}"));
-            self.gave.call(vercel_call(call, source));
+            self.gave.call(vercel::read_call(call, source));
         }
         if calls.is_empty() {
             self.gave.say(attributes.words(&[
@@ -201,7 +201,7 @@ fn read_old(transcript: &mut Transcript, body: &Value, role: &str, pointer: &str
     {
         message["tool_calls"] = calls;
     }
-    openai_chat::read(transcript, &[message], pointer);
+    openai_chat::read_alone(transcript, &message, pointer);
 }
 
 /// Gives a message a role if it has none, and reads content that is a text of blocks.
@@ -257,7 +257,11 @@ fn read_part(transcript: &mut Transcript, part: &Value, pointer: &str) {
             let inner = look::get(part, kind).unwrap_or(part);
             let name = look::text(part, "name").or_else(|| look::text(inner, "name"));
             let args = look::first(inner, &["arguments", "input", "args"]);
-            let args = args.map_or_else(Args::default, |args| Args::of(Some(args)));
+            let args = match args {
+                Some(args) => Args::of(Some(args)),
+                // Tools of the server have keys of their own beside their type.
+                None => without_type(look::get(part, kind)).map_or_else(Args::default, Args::from),
+            };
             let source = transcript.place(pointer);
             let call = Call::requested(id, name.unwrap_or_default(), args, source);
             let is_builtin =
@@ -269,12 +273,19 @@ fn read_part(transcript: &mut Transcript, part: &Value, pointer: &str) {
             let inner = look::get(part, kind).unwrap_or(part);
             // The schema says `response`, the table of attributes `result`.
             let content = look::first(inner, &["response", "result", "content"]);
-            let content = content.cloned().unwrap_or(Value::Null);
+            let content = content.or_else(|| look::get(part, kind)).cloned().unwrap_or_default();
             let name = look::text(part, "name").map(str::to_owned).filter(|_| id.is_none());
             transcript.result(CallResult { id, name, outcome: Outcome::unflagged(&content) });
         }
         _ => {}
     }
+}
+
+/// Returns the keys of an object beside its type.
+fn without_type(value: Option<&Value>) -> Option<serde_json::Map<String, Value>> {
+    let mut object = value?.as_object()?.clone();
+    object.remove("type");
+    Some(object)
 }
 
 /// Reads a message of OpenInference.
@@ -287,10 +298,7 @@ fn read_openinference(transcript: &mut Transcript, message: &Value, pointer: &st
             .iter()
             .filter_map(|content| look::words(&inner(content), "text").map(str::to_owned))
             .collect();
-        texts.join(
-            "
-",
-        )
+        texts.join("\n")
     };
     let content = look::get(message, "content")
         .and_then(said)
@@ -344,44 +352,4 @@ fn read_openinference_calls(
         let source = transcript.place(&format!("{pointer}.function_call"));
         transcript.call(Call::requested(None, name, args, source));
     }
-}
-
-/// Reads messages of Vercel's AI SDK: parts named `tool-call` and `tool-result`.
-fn read_vercel(transcript: &mut Transcript, messages: &Value, pointer: &str) {
-    for (at, message) in messages.as_array().into_iter().flatten().enumerate() {
-        let content = message.get("content").unwrap_or(&Value::Null);
-        let before = transcript.calls.len();
-        for (part_at, part) in content.as_array().into_iter().flatten().enumerate() {
-            match look::text(part, "type") {
-                Some("tool-call") => {
-                    let source = transcript.place(&format!("{pointer}/{at}/content/{part_at}"));
-                    transcript.call(vercel_call(part, source));
-                }
-                Some("tool-result") => transcript.result(vercel_result(part)),
-                _ => {}
-            }
-        }
-        match look::text(message, "role") {
-            Some("user") => transcript.ask(said(content)),
-            Some("assistant") if transcript.calls.len() == before => transcript.say(said(content)),
-            _ => {}
-        }
-    }
-}
-
-fn vercel_call(call: &Value, source: String) -> Call {
-    let name = look::text(call, "toolName").unwrap_or_default();
-    let args = Args::of(look::first(call, &["args", "input", "arguments"]));
-    Call::requested(look::id(call, &["toolCallId"]), name, args, source)
-}
-
-fn vercel_result(part: &Value) -> CallResult {
-    let output = look::first(part, &["output", "result"]).cloned().unwrap_or_default();
-    // Newer versions say what kind of output it is.
-    let kind = look::text(&output, "type").filter(|_| output.get("value").is_some());
-    let is_error = kind.map(|kind| kind.starts_with("error"));
-    let is_error = is_error.or_else(|| part.get("isError").and_then(Value::as_bool));
-    let content = if kind.is_some() { output["value"].clone() } else { output };
-    let outcome = Outcome { is_error, ..Outcome::unflagged(&content) };
-    CallResult::of(look::id(part, &["toolCallId"]), outcome)
 }

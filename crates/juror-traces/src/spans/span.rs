@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::attributes::Attributes;
 
+/// How Python begins a traceback.
+const TRACEBACK: &str = "Traceback (most recent call last)";
+
 /// A span with its attributes.
 #[derive(Debug, Default)]
 pub(crate) struct Span<'a> {
@@ -45,8 +48,8 @@ impl Span<'_> {
         (self.end > 0).then_some(self.end)
     }
 
-    /// Whether it failed, and why: what the status says; the exception, if that is all the status
-    /// says beside a traceback; or the type of the error.
+    /// Whether it failed, and why: what the status says, unless that is a traceback and the exception
+    /// is recorded; else the exception, or the type of the error.
     pub(crate) fn failure(&self) -> Option<String> {
         let kind = self.attributes.words(&["error.type"]);
         let level = self.attributes.text("langfuse.observation.level");
@@ -68,7 +71,7 @@ impl Span<'_> {
             .or_else(|| self.attributes.text("langfuse.observation.status_message"));
         let told = told.filter(|message| !message.trim().is_empty());
         let message = match (told, exception) {
-            (Some(told), Some(exception)) if told.contains(&exception) => Some(exception),
+            (Some(told), Some(exception)) if told.contains(TRACEBACK) => Some(exception),
             (Some(told), _) => Some(told),
             (None, exception) => exception,
         };

@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 
 /// The document of the API.
 pub(crate) const DOCUMENT: &str = r"
@@ -29,6 +30,8 @@ paths:
 pub(crate) struct Api {
     pub(crate) address: String,
     n_requests: Arc<AtomicUsize>,
+    is_stopped: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
 impl Api {
@@ -36,14 +39,27 @@ impl Api {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}/v2", listener.local_addr().expect("an address"));
         let n_requests = Arc::new(AtomicUsize::new(0));
-        let count = n_requests.clone();
-        std::thread::spawn(move || {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let (count, stopped) = (n_requests.clone(), is_stopped.clone());
+        let thread = std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                if stopped.load(Ordering::Relaxed) {
+                    return;
+                }
                 count.fetch_add(1, Ordering::Relaxed);
                 answer(stream);
             }
         });
-        Api { address, n_requests }
+        Api { address, n_requests, is_stopped, thread }
+    }
+
+    /// Stops it: nothing listens at its address any more.
+    pub(crate) fn stop(self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        let place = self.address.trim_start_matches("http://").trim_end_matches("/v2");
+        drop(TcpStream::connect(place));
+        self.thread.join().expect("it ends");
+        assert!(TcpStream::connect(place).is_err(), "nothing listens at {place}");
     }
 
     pub(crate) fn n_requests(&self) -> usize {

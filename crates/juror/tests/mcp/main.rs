@@ -7,4 +7,5 @@ mod api;
 mod misbehaving;
 mod pools;
 mod record;
+mod replayed_agent;
 mod stage;

@@ -35,7 +35,7 @@ async function search(transport, mode) {
 }
 
 const http = (path) => new StreamableHTTPClientTransport(new URL(url + path));
-const stdio = () => new StdioClientTransport({ command: "target/debug/juror", args: command });
+const stdio = () => new StdioClientTransport({ command: process.env.JUROR, args: command });
 for (const [mode, revision] of [["auto", "2026-07-28"], ["legacy", "2025-11-25"]]) {
   await lookAround(http("/mcp"), mode, revision);
   await lookAround(stdio(), mode, revision);

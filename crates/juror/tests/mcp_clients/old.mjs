@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 const url = new URL(process.env.JUROR_URL + "/mcp");
 const args = ["mcp", "--tools", "examples/tools", "--cache", "examples/tool_cache"];
 const http = new StreamableHTTPClientTransport(url);
-const stdio = new StdioClientTransport({ command: "target/debug/juror", args });
+const stdio = new StdioClientTransport({ command: process.env.JUROR, args });
 for (const transport of [http, stdio]) {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(transport);

@@ -6,7 +6,7 @@ import urllib.error
 import urllib.request
 
 URL = os.environ["JUROR_URL"]
-JUROR = "target/debug/juror"
+JUROR = os.environ["JUROR"]
 TOOLS = ["mcp", "--tools", "examples/tools", "--cache", "examples/tool_cache"]
 WEATHER = "current_for_garden_weather"
 THORNFOLD = {"celsius": 11.5, "humidity": 0.82, "sky": "overcast"}

@@ -1,107 +1,28 @@
-//! Imports files: what they are is recognized by their content.
+//! The import of one file.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::Read;
 
 use serde_json::Value;
 
-use crate::container::Containers;
-use crate::conversation::Conversation;
-use crate::dialect::{Dialect, Unit, mcp};
+use super::sniff::{delimited, describe, is_envelope, is_lines};
+use super::{Each, ImportError, Importer, emit};
+use crate::container::{Containers, Content, is_whole};
+use crate::dialect::{Dialect, Unit, mcp, together};
 use crate::lines::{Blocks, Line, read_lines};
 use crate::oddity::Oddity;
 use crate::question_key::id_in;
 use crate::repair::cut_off;
-use crate::report::{FileReport, Report};
-use crate::rules::Rules;
 use crate::spans::{
-    Gatherer, Histories, Packed, PackedBefore, SpanFacts, Spill, agents_sdk, langchain_events,
-    langfuse, langsmith, otlp_json, otlp_protobuf, phoenix,
+    Histories, Packed, PackedBefore, SpanFacts, agents_sdk, langchain_events, langfuse, langsmith,
+    otlp_json, otlp_protobuf, phoenix,
 };
 use crate::table;
 use crate::transcript::Transcript;
-use crate::zip::{self, ZipError};
-
-/// Why a file cannot be imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// It cannot be read, or what is held cannot be moved aside.
-    #[error("cannot read: {0}")]
-    Io(#[from] io::Error),
-    /// Its dialect is not known.
-    #[error("this is no trace of a known dialect: {found}\n  looked for:\n{}", looked_for())]
-    NotRecognized {
-        /// What is there.
-        found: String,
-    },
-    /// It is a broken ZIP file.
-    #[error(transparent)]
-    Zip(#[from] ZipError),
-}
-
-fn looked_for() -> String {
-    let rows = Dialect::looked_for().map(|(name, mark)| format!("    {name}: {mark}"));
-    rows.collect::<Vec<_>>().join("\n")
-}
-
-/// What receives conversations.
-pub type Each<'e> = &'e mut dyn FnMut(Conversation);
-
-/// Imports files one after another. Conversations come out when they are complete: those of spans
-/// when all files are read, since their spans may be anywhere.
-pub struct Importer {
-    rules: Rules,
-    gatherer: Gatherer,
-    report: Report,
-}
-
-impl Importer {
-    /// Starts an import. Without a place aside, all open traces are held in memory.
-    pub fn new(rules: Rules, spill: Option<Box<dyn Spill>>) -> Importer {
-        Importer { rules, gatherer: Gatherer::new(spill), report: Report::default() }
-    }
-
-    /// Reads a file.
-    pub fn read(
-        &mut self,
-        name: &str,
-        source: &mut dyn Read,
-        each: Each<'_>,
-    ) -> Result<(), ImportError> {
-        self.report.files.push(FileReport { name: name.to_owned(), ..FileReport::default() });
-        let mut file = FileImport {
-            import: self,
-            each,
-            name,
-            sessions: Vec::new(),
-            mcp: None,
-            containers: Containers::default(),
-            found: None,
-        };
-        file.read(source)?;
-        file.finish()
-    }
-
-    /// Puts the gathered traces together, and returns what was found.
-    pub fn finish(self, each: Each<'_>) -> Result<Report, ImportError> {
-        let Importer { rules, gatherer, mut report } = self;
-        gatherer.finish(&rules, &mut |conversation| emit(&mut report, conversation, each))?;
-        Ok(report)
-    }
-}
-
-/// Passes a conversation on, unless there is nothing in it.
-fn emit(report: &mut Report, conversation: Conversation, each: Each<'_>) {
-    if conversation.is_empty() {
-        report.oddities.merge(&conversation.oddities);
-        return report.leave_out("conversation without steps, answer or error");
-    }
-    report.note(&conversation);
-    each(conversation);
-}
+use crate::zip;
 
 /// The import of one file.
-struct FileImport<'i> {
+pub(super) struct FileImport<'i> {
     import: &'i mut Importer,
     each: Each<'i>,
     name: &'i str,
@@ -113,8 +34,20 @@ struct FileImport<'i> {
     found: Option<String>,
 }
 
-impl FileImport<'_> {
-    fn read(&mut self, source: &mut dyn Read) -> Result<(), ImportError> {
+impl<'i> FileImport<'i> {
+    pub(super) fn of(import: &'i mut Importer, name: &'i str, each: Each<'i>) -> FileImport<'i> {
+        FileImport {
+            import,
+            each,
+            name,
+            sessions: Vec::new(),
+            mcp: None,
+            containers: Containers::default(),
+            found: None,
+        }
+    }
+
+    pub(super) fn read(&mut self, source: &mut dyn Read) -> Result<(), ImportError> {
         let mut blocks = Blocks::new(source);
         let head = blocks.head()?;
         if head.iter().all(u8::is_ascii_whitespace) {
@@ -277,9 +210,9 @@ impl FileImport<'_> {
     fn value_of_line(&mut self, value: &Value, place: &str) -> Result<(), ImportError> {
         let dialect = Dialect::of(value)
             .filter(|dialect| dialect.unit() == Unit::Items && *dialect != Dialect::Mcp);
-        let is_own = value.get("steps").is_some()
-            || (value.get("output").is_some() && value.get("input").is_some());
-        let Some(dialect) = dialect.filter(|_| !is_own) else { return self.value(value, place) };
+        let Some(dialect) = dialect.filter(|_| !is_whole(value)) else {
+            return self.value(value, place);
+        };
         self.recognized(dialect);
         let key = match dialect {
             Dialect::ClaudeCode => {
@@ -299,7 +232,7 @@ impl FileImport<'_> {
         if transcript.question_id.is_none() {
             transcript.question_id = id_in(value, self.import.rules.question_id.as_deref());
         }
-        let (read_as, is_mixed) = together(*known, dialect);
+        let (read_as, is_mixed) = together(*known, value);
         *known = read_as.min(*known);
         if is_mixed {
             transcript.odd(Oddity::MixedDialects, place);
@@ -324,8 +257,8 @@ impl FileImport<'_> {
         for piece in pieces {
             self.recognized(piece.dialect);
             match piece.content {
-                crate::container::Content::Whole(transcript) => self.conversation(*transcript),
-                crate::container::Content::Records(records) => {
+                Content::Whole(transcript) => self.conversation(*transcript),
+                Content::Records(records) => {
                     for (record, place) in records {
                         self.record(piece.dialect, record, &place)?;
                     }
@@ -404,7 +337,8 @@ impl FileImport<'_> {
         emit(&mut self.import.report, conversation, self.each);
     }
 
-    fn finish(mut self) -> Result<(), ImportError> {
+    /// Passes on what is still held back.
+    pub(super) fn finish(mut self) -> Result<(), ImportError> {
         let held = std::mem::take(&mut self.containers).finish();
         let sessions =
             std::mem::take(&mut self.sessions).into_iter().map(|(_, _, transcript)| transcript);
@@ -419,122 +353,5 @@ impl FileImport<'_> {
         }
         let found = self.found.take().unwrap_or_else(|| "no record in it could be read".to_owned());
         Err(ImportError::NotRecognized { found })
-    }
-}
-
-/// Returns the dialect by which a record is read among others, and whether it is odd there. Plain
-/// messages of a user look like a chat in several dialects.
-pub(crate) fn together(known: Dialect, own: Dialect) -> (Dialect, bool) {
-    let takes_chats = [Dialect::Responses, Dialect::Anthropic, Dialect::Bedrock, Dialect::Gemini];
-    match (known, own) {
-        (known, own) if known == own => (own, false),
-        (known, Dialect::OpenAiChat) if takes_chats.contains(&known) => (known, false),
-        (Dialect::OpenAiChat, own) if takes_chats.contains(&own) => (own, false),
-        (Dialect::Anthropic, Dialect::Bedrock) | (Dialect::Bedrock, Dialect::Anthropic) => {
-            (own, false)
-        }
-        _ => (own, true),
-    }
-}
-
-/// Whether a text begins as an envelope of OTLP does.
-pub(crate) fn is_envelope(text: &str) -> bool {
-    let start = text.trim_start();
-    let head = &start[..start.floor_char_boundary(200)];
-    let key = head
-        .strip_prefix('{')
-        .or_else(|| head.strip_prefix('[').and_then(|rest| rest.trim_start().strip_prefix('{')));
-    let key = key.map(str::trim_start).unwrap_or_default();
-    ["\"resourceSpans\"", "\"resourceLogs\"", "\"resource_spans\"", "\"resource_logs\""]
-        .iter()
-        .any(|name| key.starts_with(name))
-}
-
-/// Whether a file is records, a line each: its first line is a whole JSON value, or longer than is
-/// read at first, or an event of a stream.
-fn is_lines(head: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(head);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let Some(line) = text.lines().next() else { return false };
-    if line.starts_with("data:") || line.starts_with("event:") {
-        return true;
-    }
-    let is_open = line.starts_with(['{', '[']);
-    let is_whole = || serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
-    is_open && (!text.contains('\n') && text.len() >= 1 << 15 || is_whole())
-}
-
-/// Whether a file that begins like this is a trace, and not responses in Juror's own form.
-pub fn is_trace(head: &[u8]) -> bool {
-    if zip::is_zip(head) {
-        return true;
-    }
-    let text = String::from_utf8_lossy(head);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    if is_envelope(text) || text.starts_with("data:") || table::is_known(text) {
-        return true;
-    }
-    let line = text.lines().next().unwrap_or_default();
-    let value = serde_json::from_str(line).ok().or_else(|| serde_json::from_str(text).ok());
-    let Some(value) = value.or_else(|| cut_off(line)).or_else(|| cut_off(text)) else {
-        return otlp_protobuf::is_request(head) || !delimited(head).0.is_empty();
-    };
-    !is_responses(&value, 3) && !Containers::default().pieces(&value, "", None).is_empty()
-}
-
-/// Whether a value holds responses in Juror's own form.
-fn is_responses(value: &Value, depth: usize) -> bool {
-    let inside = |value: &Value| depth > 0 && is_responses(value, depth - 1);
-    match value {
-        Value::Object(object) => {
-            object.contains_key("actual_answer")
-                || object.contains_key("actual_steps")
-                || object.values().any(inside)
-        }
-        Value::Array(items) => items.iter().any(inside),
-        _ => false,
-    }
-}
-
-/// Returns the messages with their lengths before them, as collectors write files, and what follows
-/// them.
-fn delimited(bytes: &[u8]) -> (Vec<&[u8]>, &[u8]) {
-    let mut messages = Vec::new();
-    let mut rest = bytes;
-    while let Some((length, after)) = rest.split_first_chunk::<4>() {
-        let length = u32::from_be_bytes(*length) as usize;
-        let Some((message, after)) = after.split_at_checked(length).filter(|_| length > 0) else {
-            break;
-        };
-        if !otlp_protobuf::is_request(message) {
-            break;
-        }
-        messages.push(message);
-        rest = after;
-    }
-    (messages, rest)
-}
-
-/// Says what a value is, for people who wonder why it was not recognized.
-fn describe(value: &Value) -> String {
-    match value {
-        Value::Object(object) => {
-            let keys: Vec<&str> = object.keys().take(8).map(String::as_str).collect();
-            format!("an object with the keys {}", keys.join(", "))
-        }
-        Value::Array(items) => match items.first() {
-            Some(first) => format!("a list of {}", describe(first)),
-            None => "an empty list".to_owned(),
-        },
-        other => juror_json_kind(other).to_string(),
-    }
-}
-
-fn juror_json_kind(value: &Value) -> &'static str {
-    match value {
-        Value::String(_) => "a text",
-        Value::Number(_) => "a number",
-        Value::Bool(_) => "a boolean",
-        _ => "null",
     }
 }
