@@ -57,8 +57,7 @@ impl<'d> References<'d> {
             return object.get(&unescaped(last));
         }
         let (above, own) = parent.rsplit_once('/').unwrap_or(("", parent));
-        let list = self.part(above, own)?;
-        let items: Vec<&'d RawValue> = juror_json::from_str(list.get()).ok()?;
+        let items: Vec<&'d RawValue> = juror_json::from_str(self.part(above, own)?.get()).ok()?;
         items.get(last.parse::<usize>().ok()?).copied()
     }
 

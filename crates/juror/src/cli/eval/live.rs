@@ -68,8 +68,8 @@ pub(super) fn run(
     let questioning = start_first(questioning, &runtime, replaces)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
-    let live = |work| Work { subject: Some(subject), limit, ..work };
-    let (log, folder) = live(args.work(&reference, &nothing, settings, line)).begin(&place)?;
+    let of_agent = |work| Work { subject: Some(subject), limit, ..work };
+    let (log, folder) = of_agent(args.work(&reference, &nothing, settings, line)).begin(&place)?;
     let attempts = RunFile::Attempts.path_in(&folder);
     let mut responses = ResponseLog::open(&attempts, false, resume.fresh)?;
     if resume.retry_errors {
@@ -91,7 +91,7 @@ pub(super) fn run(
         drop(responses);
     }
     let responses = load(&attempts.display().to_string()).map_err(|error| Outside(error.into()))?;
-    let work = live(args.work(&reference, &responses, settings, line));
+    let work = of_agent(args.work(&reference, &responses, settings, line));
     let models = is_done.then(|| left_to_spend(args, settings, &asked)).transpose();
     let Ok(Some(models)) = models else {
         if has_lines(&attempts) {
