@@ -37,6 +37,8 @@ pub struct CommandAgent {
     slots: Semaphore,
     /// The name it gives itself.
     name: OnceLock<String>,
+    /// What it says is to be done, if it cannot start.
+    hint: OnceLock<String>,
     token: Option<Secret>,
     /// What its answers must not repeat.
     secrets: Secrets,
@@ -99,6 +101,7 @@ impl CommandAgent {
             idle: Mutex::default(),
             slots: Semaphore::new(setup.processes.max(1)),
             name: OnceLock::new(),
+            hint: OnceLock::new(),
             secrets: Secrets::new(setup.token.iter().map(Secret::expose)),
             token: setup.token,
             tell: setup.tell,
@@ -116,6 +119,11 @@ impl CommandAgent {
         (!names.is_empty()).then(|| {
             format!("the agent is not given {names}: --agent-env NAME passes a key on to it")
         })
+    }
+
+    /// What the agent itself says is to be done about why it cannot start.
+    pub fn own_hint(&self) -> Option<&str> {
+        self.hint.get().map(String::as_str)
     }
 
     /// Asks for an answer. Kills a process that crashes, hangs or breaks the protocol; the next
@@ -270,6 +278,12 @@ impl CommandAgent {
                     return Ok(());
                 }
                 Line::Other => self.pass_over(process, &line),
+                Line::Unable { why, hint } => {
+                    // All processes run the same agent: one hint is enough.
+                    let _ = self.hint.set(self.without_token(&hint.unwrap_or_default()));
+                    process.other_line = None;
+                    return Err(AgentError(self.without_token(&why)));
+                }
                 Line::Answer { .. } | Line::Broken => {
                     let shown = self.shown(&line);
                     let why = format!("the agent did not say that it is ready, but `{shown}`");
@@ -294,6 +308,7 @@ impl CommandAgent {
             let line = self.secrets.redact(process.hear().await?);
             match Line::of(&line) {
                 Line::Other | Line::Ready(_) => self.pass_over(process, &line),
+                Line::Unable { why, .. } => return Err(AgentError(why)),
                 Line::Answer { query_id: Some(id) }
                     if id != task.query_id && process.answered.contains(&id) => {}
                 Line::Answer { query_id: None } => {

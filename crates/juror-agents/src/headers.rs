@@ -45,11 +45,11 @@ impl Headers {
             let name = name.trim();
             let wrong = |what: &str| format!("the header `{name}` has {what}");
             let key = name.parse::<HeaderName>();
-            let key = key.map_err(|_| format!("`{name}` is no name of a header"))?;
+            let key = key.map_err(|_| format!("`{name}` cannot be the name of a header"))?;
             let value =
                 read_secret(value, &variable).map_err(|why| wrong(&format!("no value: {why}")))?;
             let mut value = HeaderValue::from_str(value.expose())
-                .map_err(|_| wrong("a value that no header can have"))?;
+                .map_err(|_| wrong("characters that a header cannot hold"))?;
             value.set_sensitive(true);
             headers.append(key, value);
         }
@@ -62,7 +62,7 @@ impl Headers {
             return Ok(());
         }
         let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
-        let mut value = value.map_err(|_| "the key has characters that no header can have")?;
+        let mut value = value.map_err(|_| "the key has characters that a header cannot hold")?;
         value.set_sensitive(true);
         self.0.insert(AUTHORIZATION, value);
         Ok(())
@@ -131,8 +131,8 @@ mod tests {
     fn what_is_no_header_is_told_without_its_value() {
         for (line, wanted) in [
             ("s3cret", "a header has no colon between name and value"),
-            ("a b: s3cret", "`a b` is no name of a header"),
-            ("X: s3cret\u{1}", "the header `X` has a value that no header can have"),
+            ("a b: s3cret", "`a b` cannot be the name of a header"),
+            ("X: s3cret\u{1}", "the header `X` has characters that a header cannot hold"),
             ("X: env:GONE", "the header `X` has no value: the variable `GONE` is not set"),
         ] {
             let why = Headers::read(&[line.to_owned()], variable).expect_err("no header");

@@ -35,6 +35,7 @@ mod headers;
 mod mcp;
 mod mend;
 mod openai_agent;
+mod openai_reply;
 mod python_command;
 mod remote;
 pub mod tree;
@@ -61,11 +62,15 @@ pub struct AgentError(pub String);
 
 /// Says why a server that is asked like a model has no answer.
 fn in_words(error: &ModelError) -> AgentError {
-    AgentError(match error {
+    let why = match error {
         ModelError::Unauthorized(why) => format!("the agent refuses the key: {why}"),
         ModelError::Forbidden(why) => format!("the agent refuses access: {why}"),
         ModelError::NotThere(why) => format!("the agent is not at this address: {why}"),
         ModelError::RateLimited { message, .. } => format!("the agent is busy: {message}"),
+        // A server that sends a status was reached.
+        ModelError::Unavailable(why) if why.starts_with("status ") => {
+            format!("the agent answers with {why}")
+        }
         ModelError::Unavailable(why) => format!("the agent cannot be reached: {why}"),
         ModelError::Loading(why) => format!("the agent is being loaded: {why}"),
         ModelError::TimedOut(time) => {
@@ -75,7 +80,33 @@ fn in_words(error: &ModelError) -> AgentError {
             format!("the agent refuses the question: {message}")
         }
         other => format!("the agent's reply cannot be read: {other}"),
-    })
+    };
+    AgentError(on_one_line(&why))
+}
+
+/// Returns a text without line breaks and repeated blanks, of which pages of errors are full.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How many characters of an unreadable reply are shown.
+const LONGEST_BEGINNING: usize = 120;
+
+/// Says that a reply is not JSON, and how it begins. The reply must hold no secrets.
+fn not_json(reply: &str, error: &serde_json::Error) -> String {
+    if reply.trim().is_empty() {
+        return "the agent's reply is empty".to_owned();
+    }
+    format!("the agent's reply is not JSON: {error}; it begins with `{}`", beginning(reply))
+}
+
+/// Returns the first words of a reply.
+fn beginning(reply: &str) -> String {
+    let line = on_one_line(reply);
+    match line.char_indices().nth(LONGEST_BEGINNING) {
+        None => line,
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
 }
 
 /// An external agent that answers queries.

@@ -30,6 +30,10 @@ impl McpAgent {
         setup: ClientSetup,
     ) -> Result<McpAgent, AgentError> {
         let secrets = Secrets::new(setup.token.iter().map(Secret::expose));
+        let secrets = match &address {
+            Address::Http(url) => secrets.and_of_address(url),
+            Address::Command(_) => secrets,
+        };
         let client = Client::connect(address, setup).await.map_err(|error| failed(&error))?;
         let listing = client.list().await.map_err(|error| failed(&error))?;
         let name = |own: &RawValue| serde_json::from_str::<Value>(own.get()).unwrap_or_default();
@@ -47,8 +51,9 @@ impl McpAgent {
     async fn ask(&self, task: &Task<'_>) -> Result<Answered, AgentError> {
         let start = Instant::now();
         let arguments = json!({self.argument.as_str(): task.query}).to_string();
+        let outcome = self.client.call(&self.tool, &arguments).await;
         let outcome =
-            self.client.call(&self.tool, &arguments).await.map_err(|error| failed(&error))?;
+            outcome.map_err(|error| AgentError(self.secrets.redact(error.to_string())))?;
         let outcome = outcome.without(&self.secrets);
         let text = outcome.text();
         if outcome.is_error {

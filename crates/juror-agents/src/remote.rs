@@ -6,10 +6,11 @@ use juror_models::{Pending, Secret, Secrets, http_client, innermost, says_who_as
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde::Serialize;
+use tokio::time::Instant;
 
 use super::headers::Headers;
 use super::wire::{Answered, Tell, read_answered};
-use super::{AgentError, Subject, Task};
+use super::{AgentError, Subject, Task, beginning};
 
 /// The longest answer to read.
 const MOST_BYTES: usize = 64 << 20;
@@ -65,21 +66,20 @@ impl RemoteAgent {
             }
         }
         let text = self.secrets(task).redact(String::from_utf8_lossy(&bytes).into_owned());
-        if !status.is_success() {
-            let shown: String = text.chars().take(200).collect();
-            return Err(AgentError(format!(
-                "the agent answers with status {}: {shown}",
-                status.as_u16()
-            )));
+        if status.is_success() {
+            return Ok(text);
         }
-        Ok(text)
+        let said = beginning(&text);
+        let said = if said.is_empty() { said } else { format!(": {said}") };
+        Err(AgentError(format!("the agent answers with status {}{said}", status.as_u16())))
     }
 
     /// Returns what the agent receives and its answers must not repeat, since they are stored.
     fn secrets(&self, task: &Task<'_>) -> Secrets {
         let headers = self.headers.iter().filter(|(name, _)| says_who_asks(name.as_str()));
         let headers = headers.filter_map(|(_, value)| value.to_str().ok());
-        Secrets::new(headers.chain(task.token.map(Secret::expose)))
+        let secrets = Secrets::new(headers.chain(task.token.map(Secret::expose)));
+        secrets.and_of_address(&self.address)
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> AgentError {
@@ -98,7 +98,8 @@ impl Subject for RemoteAgent {
 pub(super) fn parse_address(address: &str) -> Result<Url, String> {
     // It may contain a password, which is not repeated.
     let is_http = |url: &Url| matches!(url.scheme(), "http" | "https");
-    address.parse().ok().filter(is_http).ok_or_else(|| "the agent's address is none".to_owned())
+    let why = "the agent's address is not an address that begins with http:// or https://";
+    address.parse().ok().filter(is_http).ok_or_else(|| why.to_owned())
 }
 
 /// Checks that something listens at an address. Any response will do.
@@ -120,8 +121,20 @@ pub(super) async fn in_time<T>(
     timeout: Duration,
     work: impl Future<Output = Result<T, AgentError>>,
 ) -> Result<T, AgentError> {
-    let late = |_| AgentError(format!("the agent said nothing for {} s", timeout.as_secs_f64()));
-    tokio::time::timeout(timeout, work).await.map_err(late)?
+    tokio::time::timeout(timeout, work).await.map_err(|_| late(timeout))?
+}
+
+/// Waits for an agent until its time is up. Work that knows the same deadline says itself how it failed.
+pub(super) async fn until<T>(
+    deadline: Instant,
+    timeout: Duration,
+    work: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, AgentError> {
+    tokio::time::timeout_at(deadline, work).await.map_err(|_| late(timeout))?
+}
+
+fn late(timeout: Duration) -> AgentError {
+    AgentError(format!("the agent said nothing for {} s", timeout.as_secs_f64()))
 }
 
 fn broken(error: &reqwest::Error) -> AgentError {

@@ -61,6 +61,13 @@ pub(super) enum Line {
         /// The query id.
         query_id: Option<String>,
     },
+    /// The agent cannot answer anything, for a reason that lies in it.
+    Unable {
+        /// Why.
+        why: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
     /// Meant for Juror, but unreadable.
     Broken,
     /// Not part of the protocol: most likely a log.
@@ -93,7 +100,9 @@ struct Head {
     #[serde(default)]
     actual_steps: Option<IgnoredAny>,
     #[serde(default)]
-    error: Option<IgnoredAny>,
+    error: Option<Value>,
+    #[serde(default)]
+    hint: Option<Value>,
 }
 
 impl Line {
@@ -111,6 +120,15 @@ impl Line {
                 Line::Ready(name.filter(|name| !name.is_empty()).map(str::to_owned))
             }
             Some(Some("answered")) => Line::Answer { query_id },
+            Some(Some("error")) if query_id.is_none() => {
+                match head.error.as_ref().and_then(error_text) {
+                    Some(why) => {
+                        let hint = head.hint.as_ref().and_then(Value::as_str).map(str::to_owned);
+                        Line::Unable { why, hint }
+                    }
+                    None => Line::Other,
+                }
+            }
             None if query_id.is_some() && head.is_answer() => Line::Answer { query_id },
             _ => Line::Other,
         }
@@ -129,8 +147,8 @@ impl Head {
         let Head { final_answer, actual_answer, answer, answer_details, .. } = self;
         let Head { called_apis, steps, actual_steps, error, .. } = self;
         let done = [answer_details, called_apis, steps, actual_steps];
-        let told = [final_answer, actual_answer, error].into_iter().chain(done);
-        answer.is_some() || told.into_iter().any(Option::is_some)
+        let mut told = [final_answer, actual_answer].into_iter().chain(done);
+        answer.is_some() || error.is_some() || told.any(Option::is_some)
     }
 }
 
@@ -158,6 +176,8 @@ pub struct Answered {
     pub usd: Option<f64>,
     /// What went wrong.
     pub error: Option<String>,
+    /// What is to be known about the answer, such as parts of it that could not be kept.
+    pub remarks: Vec<String>,
     /// How long it took by its own clock.
     pub elapsed_sec: Option<f64>,
     /// How long it took, if known more precisely than by waiting for it.
@@ -222,6 +242,7 @@ impl From<Parts> for Answered {
             output_tokens,
             usd: parts.usd.as_ref().and_then(number),
             error: parts.error.as_ref().and_then(error_text),
+            remarks: Vec::new(),
             elapsed_sec: parts.elapsed_sec.as_ref().and_then(number),
             seconds: None,
         }

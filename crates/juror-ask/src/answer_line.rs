@@ -21,6 +21,8 @@ pub struct AnswerLine {
     pub seconds: Option<f64>,
     /// What went wrong.
     pub error: Option<String>,
+    /// What is to be known about the answer, such as parts of it that could not be kept.
+    pub remarks: Vec<String>,
 }
 
 /// How many characters of a question and of an error are shown.
@@ -42,9 +44,10 @@ impl fmt::Display for AnswerLine {
             write!(f, " (trial {trial})")?;
         }
         match &self.error {
-            Some(error) => write!(f, ": error: {}", shorten(error, ERROR_WIDTH)),
-            None => write!(f, ": {}", shorten(&self.question, QUESTION_WIDTH)),
+            Some(error) => write!(f, ": error: {}", shorten(error, ERROR_WIDTH))?,
+            None => write!(f, ": {}", shorten(&self.question, QUESTION_WIDTH))?,
         }
+        self.remarks.iter().try_for_each(|remark| write!(f, "\n  note: {remark}"))
     }
 }
 
@@ -71,8 +74,11 @@ mod tests {
             n_steps: Some(1),
             seconds: Some(0.5),
             error: None,
+            remarks: Vec::new(),
         };
         assert_eq!(line.to_string(), "[ 3/12] 1 step | 0.50 s | q1 (trial 2): Which taxa?");
+        let remarked = AnswerLine { remarks: vec!["it was cut off".into()], ..line.clone() };
+        assert!(remarked.to_string().ends_with(": Which taxa?\n  note: it was cut off"));
         let error = Some("x".repeat(200));
         let failed = AnswerLine { trial: None, n_steps: None, seconds: None, error, ..line };
         assert_eq!(failed.to_string(), format!("[ 3/12] q1: error: {}…", "x".repeat(120)));

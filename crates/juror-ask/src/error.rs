@@ -60,7 +60,7 @@ impl AskError {
                 Notice::new(format!("{}: all questions are answered", file.display())).hint(
                     phrase![
                         option("fresh"),
-                        " asks them anew, ",
+                        " asks them again, ",
                         option("retry-errors"),
                         " asks again what ended with an error; or choose another file with ",
                         option("output")
@@ -68,20 +68,20 @@ impl AskError {
                 )
             }
             AskError::Changed { file, differences } => Notice::new(format!(
-                "{}: these responses were begun otherwise: {} changed",
+                "{}: these responses are of another agent, or to other questions: {} changed",
                 file.display(),
                 differences.join(", ")
             ))
             .hint(phrase![
-                "begin anew with ",
-                option("fresh"),
-                ", choose another file with ",
+                "choose another file with ",
                 option("output"),
-                ", or go on all the same with ",
+                ", replace the responses with ",
+                option("fresh"),
+                ", or continue all the same with ",
                 option("resume-changed")
             ]),
             AskError::NotOurs { file } => {
-                Notice::new(format!("{}: this file is not one of juror ask", file.display()))
+                Notice::new(format!("{}: juror ask did not write this file", file.display()))
                     .hint(phrase!["choose another file with ", option("output")])
             }
         }

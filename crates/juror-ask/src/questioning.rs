@@ -64,7 +64,9 @@ pub struct Asked {
     pub n_known: usize,
     /// How many of those are errors.
     pub n_known_failed: usize,
-    /// How many answers of this process are errors.
+    /// How many answers this process recorded.
+    pub n_answered: usize,
+    /// How many of those are errors.
     pub n_failed: usize,
     /// What the agent says its models cost, in US dollars.
     pub usd: Option<f64>,
@@ -78,6 +80,7 @@ impl Asked {
         match told {
             Told::Left(why) => self.stopped = Some(why.clone()),
             Told::Answered { failed, usd } => {
+                self.n_answered += 1;
                 self.n_failed += usize::from(*failed);
                 self.usd = usd.map_or(self.usd, |usd| Some(self.usd.unwrap_or(0.0) + usd));
             }
@@ -121,6 +124,14 @@ impl Questioning {
     /// Returns the questions, each once for each trial.
     pub fn questions(&self) -> &[Selected] {
         &self.questions
+    }
+
+    /// Returns what runs the agent and its tools, once it is started.
+    pub fn benchmark(&self) -> Option<&Benchmark> {
+        match &self.subject {
+            Readiness::Prepared(_) => None,
+            Readiness::Started(benchmark) => Some(benchmark),
+        }
     }
 
     /// Starts the agent. [`Questioning::run`] does so if it is needed; whoever is about to replace
@@ -220,6 +231,7 @@ impl<T: Fn(AnswerLine)> Asking<'_, T> {
             n_steps: response.n_steps(),
             seconds: attempt.seconds,
             error: response.error().map(str::to_owned),
+            remarks: attempt.remarks.clone(),
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Response<'a> {
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     actual_answer: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    remarks: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     actual_steps: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +82,7 @@ impl<'a> Response<'a> {
             status: error.is_some().then_some("error"),
             error,
             actual_answer,
+            remarks: &attempt.remarks,
             actual_steps,
             input_tokens: attempt.input_tokens,
             output_tokens: attempt.output_tokens,

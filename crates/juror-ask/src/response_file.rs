@@ -190,7 +190,7 @@ mod tests {
         let fresh = Resume { fresh: true, ..Resume::default() };
         for resume in [Resume::default(), fresh] {
             let refused = open(&path, &json!({}), resume).err().expect("not ours");
-            assert!(refused.contains("not one of juror ask"), "{refused}");
+            assert!(refused.contains("did not write this file"), "{refused}");
         }
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "{\"question_id\": \"q\"}\n");
         assert!(!manifest_path(&path).exists());

@@ -13,7 +13,7 @@ pub enum Address {
 
 /// A text that names no server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no MCP server: {why}")]
+#[error("`{text}` does not name an MCP server: {why}")]
 pub struct BadAddress {
     text: String,
     why: &'static str,
@@ -32,20 +32,24 @@ impl Address {
 
     /// Reads `mcp:COMMAND`, `mcp+http://…` or `mcp+https://…`.
     pub fn read(text: &str) -> Result<Address, BadAddress> {
-        let bad = |why| BadAddress { text: text.to_owned(), why };
+        let bad = |why| BadAddress { text: without_user(text), why };
         if let Some(command) = text.strip_prefix(COMMAND) {
             let words = shlex::split(command).ok_or_else(|| bad("a quote is not closed"))?;
             let is_empty = words.first().is_none_or(String::is_empty);
-            return if is_empty { Err(bad("which command?")) } else { Ok(Address::Command(words)) };
+            return if is_empty {
+                Err(bad("there is no command"))
+            } else {
+                Ok(Address::Command(words))
+            };
         }
         let url = text.strip_prefix(HTTP).filter(|_| Address::is_meant(text));
         let url = url.ok_or_else(|| bad("write mcp:COMMAND or mcp+http://HOST/PATH"))?;
-        url.parse().map(Address::Http).map_err(|_| bad("this is no URL"))
+        url.parse().map(Address::Http).map_err(|_| bad("this is not a URL"))
     }
 
     /// Splits off the tool after the last `#`, as in `mcp:COMMAND#tool`.
     pub fn with_tool(text: &str) -> Result<(Address, String), BadAddress> {
-        let bad = || BadAddress { text: text.to_owned(), why: "name a tool of it after `#`" };
+        let bad = || BadAddress { text: without_user(text), why: "name a tool of it after `#`" };
         let (address, tool) = text.rsplit_once('#').ok_or_else(bad)?;
         if tool.trim().is_empty() {
             return Err(bad());
@@ -63,6 +67,14 @@ impl Address {
             Address::Http(url) => url.host_str().unwrap_or_default().to_owned(),
         }
     }
+}
+
+/// Returns an address without a user name and a password, whatever else is wrong with it.
+fn without_user(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 /// Shows a server without what may be a secret: a command's arguments, and a URL's query and
@@ -108,5 +120,7 @@ mod tests {
         let shown = |text: &str| Address::read(text).expect("an address").to_string();
         assert_eq!(shown("mcp:/usr/bin/srv --key s3cret"), "`srv`");
         assert_eq!(shown("mcp+https://u:p@h.example/mcp?token=x"), "https://h.example/mcp");
+        let wrong = Address::with_tool("mcp+http://u:p@h/mcp").expect_err("no tool").to_string();
+        assert!(wrong.contains("`mcp+http://h/mcp`"), "{wrong}");
     }
 }

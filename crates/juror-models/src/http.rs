@@ -82,6 +82,12 @@ impl HttpEndpoint {
         }
     }
 
+    /// Adds secrets that are no headers.
+    pub(crate) fn with_secrets(mut self, secrets: Vec<Secret>) -> HttpEndpoint {
+        self.secrets.extend(secrets);
+        self
+    }
+
     /// Adds a header of the protocol, which is not a secret.
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> HttpEndpoint {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));

@@ -80,6 +80,7 @@ pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};
 pub use schema::Schema;
 pub use secret::{
     Secret, Secrets, is_secret_name, is_secret_parameter, looks_like_a_key, says_who_asks,
+    secrets_of_address,
 };
 pub use sse::Events;
 pub use tally::{Calls, Cost, Count, Tally};

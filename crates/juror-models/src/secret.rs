@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::Url;
+
 /// The shortest key that is redacted in messages.
 const SHORTEST: usize = 6;
 
@@ -49,6 +53,16 @@ impl Secrets {
         Secrets(all)
     }
 
+    /// Adds the secrets of an address. They are no placeholders, so that shorter ones count, too.
+    #[must_use]
+    pub fn and_of_address(mut self, address: &Url) -> Secrets {
+        let own = secrets_of_address(address);
+        self.0.extend(own.into_iter().filter(|secret| secret.0.len() >= SHORTEST));
+        self.0.sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
+        self.0.dedup();
+        self
+    }
+
     /// Removes the secrets from a reply.
     pub fn redact(&self, reply: String) -> String {
         let without = |reply: String, secret: &Secret| {
@@ -56,6 +70,43 @@ impl Secrets {
         };
         self.0.iter().fold(reply, without)
     }
+}
+
+/// Returns what an address holds that nobody else may see: its password, also as requests send it,
+/// and the parameters that are keys.
+pub fn secrets_of_address(address: &Url) -> Vec<Secret> {
+    let mut found: Vec<String> = Vec::new();
+    if let Some(password) = address.password() {
+        let (user, open) = (decoded(address.username()), decoded(password));
+        found.extend([password.to_owned(), BASE64_STANDARD.encode(format!("{user}:{open}")), open]);
+    } else if looks_like_a_key(address.username()) {
+        found.extend([address.username().to_owned(), decoded(address.username())]);
+    }
+    let parameters = address.query_pairs().filter(|(name, value)| is_secret_parameter(name, value));
+    found.extend(parameters.map(|(_, value)| value.into_owned()));
+    found.sort();
+    found.dedup();
+    found.iter().map(|secret| Secret::new(secret)).collect()
+}
+
+/// Decodes `%40` and the like.
+fn decoded(part: &str) -> String {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl fmt::Debug for Secret {
@@ -229,6 +280,23 @@ mod tests {
         ] {
             assert!(!is_secret_name(name), "{name}");
         }
+    }
+
+    #[test]
+    fn an_address_keeps_its_password_to_itself() {
+        let of = |address: &str| {
+            let address: Url = address.parse().expect("an address");
+            let found = secrets_of_address(&address);
+            found.iter().map(|secret| secret.expose().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of("http://me:p%40ssword@h/v1"), ["bWU6cEBzc3dvcmQ=", "p%40ssword", "p@ssword"]);
+        assert_eq!(of("http://sk0123456789abcdefgh@h"), ["sk0123456789abcdefgh"]);
+        assert_eq!(of("http://h/v1?token=hush&top_k=5"), ["hush"]);
+        assert_eq!(of("http://me@h/v1"), [""; 0]);
+        let address = "http://me:hunter2@h".parse().expect("an address");
+        let secrets = Secrets::new([]).and_of_address(&address);
+        let said = "You are me:hunter2, Basic bWU6aHVudGVyMg==.".to_owned();
+        assert_eq!(secrets.redact(said), "You are me:***, Basic ***.");
     }
 
     #[test]

@@ -33,6 +33,7 @@ fn of_manifest(run: &Manifest, kind: Kind, mut tell: impl FnMut(&str, Option<Str
                 text("/judges/chat/model").or_else(|| Some("rules alone, no model".into())),
             );
             tell("relevance by", text("/judges/embedding/model"));
+            tell("unjudged", run.unjudged.as_ref().map(ToString::to_string));
         }
         Kind::Bench => {
             tell("agent", text("/agent"));

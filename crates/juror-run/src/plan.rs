@@ -26,6 +26,8 @@ pub struct Plan {
     pub calibrations: Vec<Calibration>,
     /// What several responses with the same id are.
     pub repeated_ids: RepeatedIds,
+    /// How many questions of the reference count, from the first on; all of them by default.
+    pub limit: Option<usize>,
     /// Whether results explain why expected steps were missed.
     pub explain: bool,
     /// The number of scoring threads.
@@ -43,6 +45,7 @@ impl Plan {
             gates: Gates::default(),
             calibrations: Vec::new(),
             repeated_ids: RepeatedIds::default(),
+            limit: None,
             explain: false,
             threads,
         }

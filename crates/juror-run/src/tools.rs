@@ -427,7 +427,7 @@ fn real(
             sources.push(Box::new(source.map_err(|error| wrong(error.to_string()))?));
             continue;
         }
-        let address = proxy.parse().map_err(|_| wrong(format!("`{proxy}` is no address")))?;
+        let address = proxy.parse().map_err(|_| wrong(format!("`{proxy}` is not an address")))?;
         if catalog.is_openapi() {
             base = Some(address);
             continue;

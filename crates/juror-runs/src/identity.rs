@@ -49,6 +49,14 @@ pub struct ReferenceIdentity {
     /// For each question, a hash of everything in it that decides a score.
     #[serde(default)]
     pub questions: BTreeMap<String, String>,
+    /// How many further questions the reference has that were not to be asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What identifies a benchmark.

@@ -40,7 +40,7 @@ pub use fingerprint::{file_hash, fingerprint, short_hash};
 pub use headline::{Headline, HeadlineMean};
 pub use home::{DEFAULT_RUNS, Home, RunPlace};
 pub use identity::{BenchIdentity, EvalIdentity, InputIdentity, ReferenceIdentity, run_schema};
-pub use manifest::{Manifest, Resume, RunKind, WrittenResults};
+pub use manifest::{Manifest, Resume, RunKind, Unjudged, WrittenResults};
 pub use protected::is_in_run;
 pub use prune::{Keep, Removal};
 pub use read_error::RunReadError;

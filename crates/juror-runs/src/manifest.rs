@@ -1,6 +1,7 @@
 //! The manifest of a run, `run.json`: its identity, where it comes from, and whether it is complete.
 
 use juror_files::{WholeFile, read_plain};
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -84,6 +85,9 @@ pub struct Manifest {
     /// What the file of results held when the run was marked as complete. Earlier releases do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<WrittenResults>,
+    /// Answers that judges were asked about, and that have no verdict at all; absent if all have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<Unjudged>,
     /// The release of Juror.
     pub juror: String,
     /// The command line, without keys; empty if the run was not begun by a command.
@@ -113,6 +117,27 @@ pub struct WrittenResults {
     /// The hash of the file. Earlier releases do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
+}
+
+/// Answers of a complete run that have no verdict of the judges that were asked about them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unjudged {
+    /// How many.
+    pub answers: u64,
+    /// Of how many that judges were asked about.
+    pub of: u64,
+    /// Why, for the first of them.
+    pub reason: String,
+}
+
+impl fmt::Display for Unjudged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unjudged { answers, of, reason } = self;
+        if answers == of {
+            return write!(f, "no answer is judged, so judged metrics have no verdicts: {reason}");
+        }
+        write!(f, "{answers} of {of} answers have no verdict: {reason}")
+    }
 }
 
 /// Why a file is not a manifest of this release.
@@ -148,6 +173,7 @@ impl Manifest {
             began,
             ended: None,
             results: None,
+            unjudged: None,
             juror: env!("CARGO_PKG_VERSION").into(),
             command: Vec::new(),
             work_tree: None,

@@ -14,6 +14,8 @@ mod progress;
 
 use std::ffi::OsString;
 
+pub use cli::live_agent;
+
 /// Runs the command that the arguments select, and returns the exit code for the process.
 ///
 /// This takes over the process: it handles interrupts, the second of which ends the process, and

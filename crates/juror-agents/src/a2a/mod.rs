@@ -13,11 +13,12 @@ use juror_models::{ModelError, PatientEndpoint, Pending, http_client};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use self::card::{Card, Generation};
 use self::reply::{Progress, read_reply};
 use super::headers::Headers;
-use super::remote::{in_time, look, parse_address};
+use super::remote::{look, parse_address, until};
 use super::wire::Answered;
 use super::{AgentError, Subject, Task, in_words};
 
@@ -51,33 +52,40 @@ impl A2aAgent {
         if card.generation == Generation::One {
             headers.insert(HeaderName::from_static("a2a-version"), HeaderValue::from_static("1.0"));
         }
-        let endpoint = PatientEndpoint::new("the agent", headers, timeout);
+        let endpoint = PatientEndpoint::new("the agent", &address, headers, timeout);
         Ok(A2aAgent { endpoint, card, timeout, n_sent: AtomicU64::default() })
     }
 
-    async fn ask(&self, query: &str) -> Result<Answered, AgentError> {
+    async fn ask(&self, query: &str, deadline: Instant) -> Result<Answered, AgentError> {
         let message = self.card.generation.message(query, &self.message_id());
         let params = json!({"message": message, "configuration": self.configuration()});
         let mut wait = FIRST_WAIT;
-        let mut progress = self.call(self.card.generation.send(), params).await?;
+        let mut progress = self.call(self.card.generation.send(), params, deadline).await?;
         loop {
             match progress {
-                Progress::Answered(text) => {
-                    return Ok(Answered { final_answer: Some(text), ..Answered::default() });
+                Progress::Answered(said) => {
+                    let (final_answer, remarks) = (Some(said.text), said.remarks);
+                    return Ok(Answered { final_answer, remarks, ..Answered::default() });
                 }
                 Progress::Working { task } => {
                     tokio::time::sleep(wait).await;
                     wait = (wait * 2).min(LONGEST_WAIT);
-                    progress = self.call(self.card.generation.get(), json!({"id": task})).await?;
+                    let params = json!({"id": task});
+                    progress = self.call(self.card.generation.get(), params, deadline).await?;
                 }
             }
         }
     }
 
-    async fn call(&self, method: &str, params: Value) -> Result<Progress, AgentError> {
+    async fn call(
+        &self,
+        method: &str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Progress, AgentError> {
         let id = self.n_sent.fetch_add(1, Ordering::Relaxed);
         let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let text = self.endpoint.post(self.card.address.as_str(), &body).await;
+        let text = self.endpoint.post(self.card.address.as_str(), &body, deadline).await;
         read_reply(&text.map_err(|error| in_words(&error))?).map_err(AgentError)
     }
 
@@ -97,7 +105,8 @@ impl A2aAgent {
 
 impl Subject for A2aAgent {
     fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
-        Box::pin(in_time(self.timeout, self.ask(task.query)))
+        let deadline = Instant::now() + self.timeout;
+        Box::pin(until(deadline, self.timeout, self.ask(task.query, deadline)))
     }
 
     fn name(&self) -> Option<&str> {
@@ -107,7 +116,8 @@ impl Subject for A2aAgent {
 
 /// Looks for the agent's card where agents have it.
 async fn read_card(address: &Url, headers: &HeaderMap, timeout: Duration) -> Card {
-    let endpoint = PatientEndpoint::new("the agent", headers.clone(), timeout.min(CARD_TIME));
+    let timeout = timeout.min(CARD_TIME);
+    let endpoint = PatientEndpoint::new("the agent", address, headers.clone(), timeout);
     for place in card::places(address) {
         let text: Result<String, ModelError> = endpoint.get(place.as_str()).await;
         if let Some(card) = text.ok().and_then(|text| Card::read(&text, address)) {

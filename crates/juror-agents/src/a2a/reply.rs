@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
+use crate::not_json;
+
 /// How far an agent came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// It is done.
-    Answered(String),
+    Answered(Said),
     /// It is at work on a task.
     Working {
         /// The id of the task.
@@ -14,13 +16,20 @@ pub(super) enum Progress {
     },
 }
 
+/// What an agent says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) text: String,
+    /// What is to be known about it, such as parts that could not be kept.
+    pub(super) remarks: Vec<String>,
+}
+
 /// The longest reason of an agent to repeat, in characters.
 const LONGEST_WHY: usize = 300;
 
 /// Reads a reply; fails with the reason if there is no answer, and will be none.
 pub(super) fn read_reply(text: &str) -> Result<Progress, String> {
-    let reply: Value = serde_json::from_str(text)
-        .map_err(|error| format!("the agent's reply is not JSON: {error}"))?;
+    let reply: Value = serde_json::from_str(text).map_err(|error| not_json(text, &error))?;
     if let Some(error) = reply.get("error").filter(|error| !error.is_null()) {
         let why = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
         return Err(format!("the agent answers with an error: {}", shortened(&why)));
@@ -32,8 +41,8 @@ pub(super) fn read_reply(text: &str) -> Result<Progress, String> {
         return of_task(task);
     }
     let message = result.get("message").unwrap_or(result);
-    let text = text_of(&message["parts"]);
-    text.map(Progress::Answered).ok_or_else(|| "the agent's reply has no text".to_owned())
+    let said = said_in([&message["parts"]]);
+    said.map(Progress::Answered).ok_or_else(|| "the agent's reply has no text".to_owned())
 }
 
 fn of_task(task: &Value) -> Result<Progress, String> {
@@ -47,17 +56,17 @@ fn of_task(task: &Value) -> Result<Progress, String> {
     match state.as_str() {
         "completed" => {
             let artifacts = task["artifacts"].as_array().into_iter().flatten();
-            let texts: Vec<String> = artifacts.filter_map(|own| text_of(&own["parts"])).collect();
-            let artifacts = Some(texts.join("\n")).filter(|text| !text.is_empty());
-            let answer = artifacts.or_else(said).or_else(|| last_of(&task["history"]));
+            let answer = said_in(artifacts.map(|own| &own["parts"]))
+                .or_else(|| said_in([&task["status"]["message"]["parts"]]))
+                .or_else(|| last_of(&task["history"]));
             answer.map(Progress::Answered).ok_or_else(|| "the agent's task has no text".to_owned())
         }
         "submitted" | "working" => match task["id"].as_str() {
             Some(id) => Ok(Progress::Working { task: id.to_owned() }),
             None => Err("the agent is at work on a task without an id".to_owned()),
         },
-        "input-required" => Err(why("asks for more")),
-        "auth-required" => Err(why("asks who is there")),
+        "input-required" => Err(why("asks for more input")),
+        "auth-required" => Err(why("wants to know who asks")),
         "failed" => Err(why("failed")),
         "rejected" => Err(why("refuses the task")),
         "canceled" => Err(why("gave the task up")),
@@ -66,10 +75,32 @@ fn of_task(task: &Value) -> Result<Progress, String> {
 }
 
 /// Returns the last thing the agent said.
-fn last_of(history: &Value) -> Option<String> {
+fn last_of(history: &Value) -> Option<Said> {
     let is_own = |message: &&Value| message["role"] == "agent" || message["role"] == "ROLE_AGENT";
     let mut own = history.as_array()?.iter().filter(is_own).rev();
-    own.find_map(|message| text_of(&message["parts"]))
+    own.find_map(|message| said_in([&message["parts"]]))
+}
+
+/// Joins the texts of several lists of parts, and tells what was left out; `None` if there is nothing
+/// to read.
+fn said_in<'p>(lists: impl IntoIterator<Item = &'p Value>) -> Option<Said> {
+    let (mut texts, mut n_left_out) = (Vec::new(), 0);
+    for parts in lists {
+        texts.extend(text_of(parts));
+        n_left_out += parts.as_array().into_iter().flatten().filter(|part| is_file(part)).count();
+    }
+    let remark = match n_left_out {
+        0 => None,
+        1 => Some("a file was left out".to_owned()),
+        n => Some(format!("{n} files were left out")),
+    };
+    let text = texts.join("\n");
+    (!text.is_empty()).then(|| Said { text, remarks: remark.into_iter().collect() })
+}
+
+/// Whether a part holds a file or its address, which is no text to judge.
+fn is_file(part: &Value) -> bool {
+    part.get("text").is_none() && part.get("data").is_none()
 }
 
 /// Joins the texts of parts, and data as JSON; `None` if there is nothing to read.
@@ -97,7 +128,17 @@ mod tests {
     }
 
     fn check(result: &Value, answer: &str) {
-        assert_eq!(read(result), Ok(Progress::Answered(answer.to_owned())), "{result}");
+        let said = Said { text: answer.to_owned(), ..Said::default() };
+        assert_eq!(read(result), Ok(Progress::Answered(said)), "{result}");
+    }
+
+    #[test]
+    fn files_beside_a_text_are_told() {
+        let file = json!({"kind": "file", "file": {"uri": "http://h/a.png"}});
+        let message =
+            json!({"parts": [{"kind": "text", "text": "Oslo"}, file, {"url": "http://h"}]});
+        let said = Said { text: "Oslo".into(), remarks: vec!["2 files were left out".into()] };
+        assert_eq!(read(&message), Ok(Progress::Answered(said)));
     }
 
     #[test]
@@ -134,8 +175,8 @@ mod tests {
         }
         for (state, why) in [
             ("failed", "the agent failed: because"),
-            ("input-required", "the agent asks for more: because"),
-            ("TASK_STATE_AUTH_REQUIRED", "the agent asks who is there: because"),
+            ("input-required", "the agent asks for more input: because"),
+            ("TASK_STATE_AUTH_REQUIRED", "the agent wants to know who asks: because"),
             ("rejected", "the agent refuses the task: because"),
             ("canceled", "the agent gave the task up: because"),
             ("odd", "the agent's task is in no known state: `odd`"),

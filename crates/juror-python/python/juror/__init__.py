@@ -54,14 +54,14 @@ from ._steps import Explained, Matching, Missed, Pair, match_steps
 
 if TYPE_CHECKING:
     from . import aio
-    from ._bench import QueryDone, Tool, ToolPool, bench
+    from ._bench import QueryDone, QuestionDone, Tool, ToolPool, ask, bench
 else:
 
     def __getattr__(name):
         """Imports the modules that need an event loop on first use, because that takes a while."""
         if name == "aio":
             return import_module(".aio", __name__)
-        if name in ("QueryDone", "Tool", "ToolPool", "bench"):
+        if name in ("QueryDone", "QuestionDone", "Tool", "ToolPool", "ask", "bench"):
             from . import _bench
 
             return getattr(_bench, name)
@@ -84,6 +84,7 @@ __all__ = [
     "Pair",
     "Problem",
     "QueryDone",
+    "QuestionDone",
     "Run",
     "SettingsError",
     "Statistics",
@@ -94,6 +95,7 @@ __all__ = [
     "aio",
     "api_call_details",
     "api_call_score",
+    "ask",
     "average_precision",
     "average_precision_over_hits",
     "bench",

@@ -1,5 +1,6 @@
 //! Messages about a run to the Python side.
 
+use juror_ask::AnswerLine;
 use juror_document::Spelling;
 use juror_report::QueryLine;
 use juror_run::{Event, QueryDone};
@@ -9,6 +10,8 @@ use serde_json::{Value, json};
 pub(super) enum Message {
     /// Something happened in the run.
     Event(Event),
+    /// A question of a reference was answered.
+    Answered(Box<AnswerLine>),
     /// The agent did not answer in time, and its thread is no longer awaited.
     Late {
         /// The number of the ask.
@@ -27,6 +30,7 @@ impl Message {
                 Some(json!({"kind": "warning", "text": notice.spelled(Spelling::Python)}))
             }
             Message::Event(_) => None,
+            Message::Answered(line) => Some(answered_json(line)),
             Message::Late { number } => Some(json!({"kind": "late", "number": number})),
             Message::Ended => Some(json!({"kind": "ended"})),
         }
@@ -53,6 +57,23 @@ fn done_json(done: &QueryDone) -> Value {
         "n_calls": line.n_calls,
         "seconds": line.seconds,
         "error": line.error,
+        "line": line.to_string(),
+    })
+}
+
+/// Returns the fields of Python's `QuestionDone`.
+fn answered_json(line: &AnswerLine) -> Value {
+    json!({
+        "kind": "answered",
+        "n_done": line.n_done,
+        "n_all": line.n_all,
+        "question_id": line.id,
+        "trial": line.trial,
+        "question": line.question,
+        "n_steps": line.n_steps,
+        "seconds": line.seconds,
+        "error": line.error,
+        "remarks": line.remarks,
         "line": line.to_string(),
     })
 }

@@ -1,10 +1,11 @@
-//! Benchmarks agents that are Python objects.
+//! Benchmarks agents that are Python objects, and asks them the questions of references.
 //!
 //! Python owns the threads that agents run on: each takes one [`Ask`] after another from a
 //! [`BenchRun`], and reports the agent's answer. The queries, the virtual tools, the judge and the
 //! run log live on this side.
 
 mod ask;
+mod asking;
 mod calls;
 mod message;
 mod options;

@@ -64,7 +64,7 @@ impl Options {
         subject: impl FnOnce(Duration) -> Box<dyn Subject>,
         environment: &Environment,
     ) -> Result<BenchOptions, Refusal> {
-        let (timeout, settings) = (self.timeout()?, self.settings()?);
+        let (timeout, settings) = (seconds(self.timeout)?, self.settings()?);
         Ok(BenchOptions {
             run: place(self.run.as_deref(), &settings),
             pool: self.pool.parse().map_err(|why: String| asked(why))?,
@@ -103,7 +103,7 @@ impl Options {
 
     /// Returns the settings, with the places that were named next to them.
     fn settings(&self) -> Result<Settings, Refusal> {
-        let mut settings = self.written_settings()?;
+        let mut settings = read_settings(self.settings.as_deref(), self.config.as_deref())?;
         let tools = &mut settings.tools;
         tools.name_folders(self.tools.as_slice());
         if !self.cache.is_empty() {
@@ -119,22 +119,6 @@ impl Options {
         Ok(settings)
     }
 
-    fn written_settings(&self) -> Result<Settings, Refusal> {
-        if let Some(json) = &self.settings {
-            let document = Document::new("config", json.get().into(), Format::Json);
-            let document = document.map_err(|problems| Refusal::settings(&problems, false))?;
-            return Settings::read(&document)
-                .map_err(|problems| Refusal::settings(&problems, false));
-        }
-        let Some(file) = &self.config else { return Ok(Settings::default()) };
-        let document = load_settings(file).map_err(Refusal::File)?;
-        let wrong = |problems: Problems| Refusal::settings(&problems, true);
-        match PublicConfig::read(&document) {
-            Some(public) => Ok(public.map_err(wrong)?.settings(file, FormWord::Chat)),
-            None => Settings::read(&document).map_err(wrong),
-        }
-    }
-
     fn judge(&self) -> Result<Option<JudgeWord>, Refusal> {
         match self.judge.as_deref() {
             None => Ok(None),
@@ -145,11 +129,6 @@ impl Options {
                 Err(asked(format!("there is no judge `{other}`: use model, heuristic or none")))
             }
         }
-    }
-
-    fn timeout(&self) -> Result<Duration, Refusal> {
-        let wrong = |_| asked(format!("`{}` is no number of seconds", self.timeout));
-        Duration::try_from_secs_f64(self.timeout).map_err(wrong)
     }
 
     /// Returns the given arguments that configure the source of replies.
@@ -166,4 +145,29 @@ fn place(folder: Option<&str>, settings: &Settings) -> RunPlace {
         (None, Some(root)) => RunPlace::Within(root.into()),
         (None, None) => RunPlace::Nowhere,
     }
+}
+
+/// Reads settings that were given as objects, or those of a file.
+pub(super) fn read_settings(
+    given: Option<&RawValue>,
+    file: Option<&str>,
+) -> Result<Settings, Refusal> {
+    if let Some(json) = given {
+        let document = Document::new("config", json.get().into(), Format::Json);
+        let document = document.map_err(|problems| Refusal::settings(&problems, false))?;
+        return Settings::read(&document).map_err(|problems| Refusal::settings(&problems, false));
+    }
+    let Some(file) = file else { return Ok(Settings::default()) };
+    let document = load_settings(file).map_err(Refusal::File)?;
+    let wrong = |problems: Problems| Refusal::settings(&problems, true);
+    match PublicConfig::read(&document) {
+        Some(public) => Ok(public.map_err(wrong)?.settings(file, FormWord::Chat)),
+        None => Settings::read(&document).map_err(wrong),
+    }
+}
+
+/// Reads a number of seconds.
+pub(super) fn seconds(number: f64) -> Result<Duration, Refusal> {
+    Duration::try_from_secs_f64(number)
+        .map_err(|_| asked(format!("`{number}` is not a number of seconds")))
 }

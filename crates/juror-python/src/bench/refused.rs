@@ -52,7 +52,7 @@ fn numbered(error: io::Error) -> io::Error {
 }
 
 /// Explains why a run cannot be stored or resumed.
-fn no_log(error: RunLogError) -> Refusal {
+pub(super) fn no_log(error: RunLogError) -> Refusal {
     match error {
         RunLogError::Io { path, error } => {
             let name = path.to_string_lossy().into_owned();

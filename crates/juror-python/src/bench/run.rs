@@ -4,23 +4,25 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use juror_models::Secret;
 use juror_run::Interrupt;
 use juror_tools::Catalog;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+use serde::Deserialize;
+use tokio::runtime::{Builder as RuntimeBuilder, Handle, Runtime};
 
 use super::ask::Ask;
+use super::asking::Asking;
 use super::calls::{Caller, Reply};
 use super::message::Message;
-use super::options::Options;
 use super::prepared::Prepared;
 use super::refused::asked;
 use crate::from_json::Builder;
 use crate::problem::Refusal;
 
-/// A run of agents in Python over queries.
+/// A run of agents over queries or questions.
 #[pyclass(module = "juror._juror", frozen)]
 pub(crate) struct BenchRun {
     /// How many queries there are.
@@ -52,8 +54,25 @@ impl Drop for End {
 
 /// What a run needs once it starts.
 struct Waiting {
-    prepared: Prepared,
+    work: Work,
     messages: Sender<Message>,
+}
+
+/// What agents are to do.
+enum Work {
+    /// Attempt queries, which are judged.
+    Bench(Box<Prepared>),
+    /// Answer the questions of a reference.
+    Ask(Box<Asking>),
+}
+
+impl Work {
+    async fn run(self, interrupt: Interrupt) -> Outcome {
+        match self {
+            Work::Bench(prepared) => prepared.run(interrupt).await,
+            Work::Ask(asking) => asking.run(interrupt).await,
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,7 +84,29 @@ impl BenchRun {
     /// Makes a run ready: reads queries, tools and settings.
     #[new]
     fn new(py: Python<'_>, options: &str) -> PyResult<BenchRun> {
-        py.detach(|| BenchRun::prepare(options)).map_err(|refused| refused.into_error(py))
+        let options = read_options(options);
+        let prepare = |options| {
+            BenchRun::prepare(|handle, asks, messages| {
+                let own = Prepared::new(options, handle, asks, messages)?;
+                let (n, catalog, token) = (own.n_queries(), own.catalog(), own.token());
+                Ok((Work::Bench(Box::new(own)), n, catalog, token))
+            })
+        };
+        py.detach(|| options.and_then(prepare)).map_err(|refused| refused.into_error(py))
+    }
+
+    /// Makes an agent ready to be asked the questions of a reference.
+    #[staticmethod]
+    fn asking(py: Python<'_>, options: &str) -> PyResult<BenchRun> {
+        let options = read_options(options);
+        let prepare = |options| {
+            BenchRun::prepare(|handle, asks, messages| {
+                let own = Asking::new(options, handle, asks, messages)?;
+                let (n, catalog, token) = (own.n_questions(), own.catalog(), own.token());
+                Ok((Work::Ask(Box::new(own)), n, catalog, token))
+            })
+        };
+        py.detach(|| options.and_then(prepare)).map_err(|refused| refused.into_error(py))
     }
 
     /// Begins.
@@ -75,11 +116,11 @@ impl BenchRun {
         let runtime = lock(&self.runtime);
         let runtime = runtime.as_ref().ok_or_else(|| failed("the run is over"))?.handle().clone();
         let (interrupt, outcome) = (self.interrupt.clone(), self.outcome.clone());
-        let Waiting { prepared, messages } = waiting;
+        let Waiting { work, messages } = waiting;
         let work = move || {
             // Dropped, and thereby sent, whatever happens.
             let _end = End(messages);
-            let result = runtime.block_on(prepared.run(interrupt));
+            let result = runtime.block_on(work.run(interrupt));
             *lock(&outcome) = Some(result);
         };
         let thread = std::thread::Builder::new().name("juror-bench".into()).spawn(work);
@@ -185,26 +226,33 @@ fn answer(reply: Reply) -> PyResult<(u16, String)> {
     reply.map_err(pyo3::exceptions::PyConnectionError::new_err)
 }
 
+fn read_options<'o, T: Deserialize<'o>>(options: &'o str) -> Result<T, Refusal> {
+    serde_json::from_str(options).map_err(|error| asked(error.to_string()))
+}
+
+/// What agents are to do, how many answers that takes, and the tools and the token for it.
+type Made = (Work, usize, Arc<Catalog>, Option<Secret>);
+
 impl BenchRun {
-    fn prepare(options: &str) -> Result<BenchRun, Refusal> {
-        let options: Options =
-            serde_json::from_str(options).map_err(|error| asked(error.to_string()))?;
+    fn prepare(
+        make: impl FnOnce(&Handle, Sender<Ask>, Sender<Message>) -> Result<Made, Refusal>,
+    ) -> Result<BenchRun, Refusal> {
         let failed = |why: String| Refusal::Failed(why);
         let runtime = RuntimeBuilder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| failed(error.to_string()))?;
         let handle = runtime.handle().clone();
         let (messages, hear_messages) = channel();
         let (asks, hear_asks) = channel();
-        let prepared = Prepared::new(options, &handle, asks, messages.clone())?;
+        let (work, n_queries, catalog, token) = make(&handle, asks, messages.clone())?;
         Ok(BenchRun {
-            n_queries: prepared.n_queries(),
-            catalog: prepared.catalog(),
-            caller: Caller::new(handle, prepared.token()).map_err(failed)?,
+            n_queries,
+            catalog,
+            caller: Caller::new(handle, token).map_err(failed)?,
             interrupt: Interrupt::default(),
             messages: Mutex::new(hear_messages),
             asks: Mutex::new(hear_asks),
             outcome: Arc::default(),
-            waiting: Mutex::new(Some(Waiting { prepared, messages })),
+            waiting: Mutex::new(Some(Waiting { work, messages })),
             runtime: Mutex::new(Some(runtime)),
         })
     }

@@ -170,6 +170,7 @@ fn of_answered(selected: &Selected, answered: Result<Answered, AgentError>) -> A
             attempt.elapsed_sec = answered.elapsed_sec;
             attempt.usd = answered.usd;
             attempt.error = answered.error;
+            attempt.remarks = answered.remarks;
             attempt.seconds = answered.seconds;
         }
         Err(AgentError(why)) => attempt.error = Some(why),

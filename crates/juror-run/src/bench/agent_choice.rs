@@ -156,7 +156,7 @@ impl AgentChoice {
     }
 
     /// Returns whether the answers were recorded earlier, so that no agent runs.
-    pub(super) fn is_recorded(&self) -> bool {
+    pub fn is_recorded(&self) -> bool {
         matches!(self, AgentChoice::Recorded { .. })
     }
 
@@ -232,16 +232,25 @@ async fn command(words: Vec<String>, setup: AgentSetup<'_>) -> Result<Agent, Set
         tell: warner(setup.listener),
         pass_on: Arc::new(move |line: &str| listener(Event::AgentLine(line.to_owned()))),
     });
-    agent.check().await.map_err(|why| {
-        let notice = Notice::new(format!("the agent cannot be tried: {why}")).hint(
-            "a command is sent a line of JSON and says {\"type\": \"ready\"}; see docs/agents.md",
-        );
-        match agent.word_on_keys() {
-            Some(word) => notice.below(&format!("hint: {word}")),
-            None => notice,
-        }
-    })?;
+    agent.check().await.map_err(|why| cannot_start(&agent, &why))?;
     Ok(Agent::Asked(Box::new(agent)))
+}
+
+/// Says why a command cannot start, with its own hint if it has one.
+fn cannot_start(agent: &CommandAgent, why: &AgentError) -> Notice {
+    let notice = Notice::new(format!("the agent cannot start: {why}"));
+    match agent.own_hint() {
+        Some("") => return notice,
+        Some(hint) => return notice.hint(hint.to_owned()),
+        None => {}
+    }
+    let notice = notice.hint(
+        "a command is sent a line of JSON and says {\"type\": \"ready\"}; see docs/agents.md",
+    );
+    match agent.word_on_keys() {
+        Some(word) => notice.below(&format!("hint: {word}")),
+        None => notice,
+    }
 }
 
 fn recorded(place: &str, method: &str, listener: &Listener) -> Result<Agent, SetupError> {

@@ -57,6 +57,9 @@ pub struct Attempt {
     /// The error, if the attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What is to be known about the answer, such as parts of it that could not be kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The duration, if known.
     #[serde(default)]
     pub seconds: Option<f64>,
@@ -142,6 +145,7 @@ impl Attempt {
             stopped: None,
             calls: Vec::new(),
             error: None,
+            remarks: Vec::new(),
             seconds: None,
             tokens: 0,
             input_tokens: None,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use juror_document::Notice;
 use juror_models::Secret;
-use juror_runs::{Home, Manifest, Resume, RunLog, RunLogError, plain};
+use juror_runs::{Home, Manifest, Resume, RunLog, RunLogError, Unjudged, plain};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;
 use serde_json::Value;
@@ -317,6 +317,16 @@ impl Outcome<'_> {
     ) -> Result<(), BenchError> {
         let Some(log) = &self.log else { return Ok(()) };
         let kept = results.keep(report, &totals.statistics, log);
-        kept.and_then(|()| log.complete(report.results.len())).map_err(BenchError::Keep)
+        kept.and_then(|()| log.complete(report.results.len(), self.unjudged()))
+            .map_err(BenchError::Keep)
+    }
+
+    /// Returns how many attempts the judge came to no verdict on, and the first reason.
+    fn unjudged(&self) -> Option<Unjudged> {
+        let judged = self.tried.judged.iter().filter(|own| own.is_done());
+        let of = judged.clone().count() as u64;
+        let mut failures = judged.filter_map(|own| own.solves.failure.as_ref());
+        let reason = failures.next()?.message.clone();
+        Some(Unjudged { answers: 1 + failures.count() as u64, of, reason })
     }
 }

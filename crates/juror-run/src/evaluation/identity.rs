@@ -24,7 +24,7 @@ pub(super) fn identity(
     let InputIdentity { name, hash } = input(evaluation.inputs.reference);
     let questions = question_hashes(&evaluation.dataset.questions, evaluation.plan.threads);
     EvalIdentity {
-        reference: ReferenceIdentity { name, hash, questions },
+        reference: ReferenceIdentity { name, hash, questions, left_out: evaluation.n_left_out() },
         responses: subject.map_or_else(|| responses(evaluation), |subject| subject.responses()),
         subject: subject.map(|subject| subject.identity.clone()),
         judges: judges.map(|judges| judges.identity.clone()),

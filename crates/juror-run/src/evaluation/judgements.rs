@@ -3,7 +3,8 @@
 use std::fmt;
 
 use juror_models::{Stop, Tally};
-use juror_score::{Cause, Judgement, Why};
+use juror_runs::Unjudged;
+use juror_score::{Cause, Finding, Judgement, Verdict, Why};
 
 /// The findings of models about a dataset.
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Judgements {
 pub struct ModelFailures {
     /// The number of questions.
     pub n_questions: usize,
+    /// Whether no judged metric has a verdict on any answer.
+    pub is_total: bool,
     /// The reason for the first of them, on one line.
     pub reason: String,
     /// Whether the reason is that a reply timed out.
@@ -41,7 +44,11 @@ pub struct ModelFailures {
 impl fmt::Display for ModelFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let questions = if self.n_questions == 1 { "question" } else { "questions" };
-        write!(f, "models failed on {} {questions}: {}", self.n_questions, self.reason)
+        write!(f, "models failed on {} {questions}: {}", self.n_questions, self.reason)?;
+        if self.is_total {
+            f.write_str("; no answer is judged, so judged metrics have no verdicts")?;
+        }
+        Ok(())
     }
 }
 
@@ -57,10 +64,28 @@ impl Judgements {
         let (_, why) = self.outside.as_ref()?;
         Some(ModelFailures {
             n_questions: self.n_failed_outside,
-            reason: why.message.split_whitespace().collect::<Vec<_>>().join(" "),
+            is_total: self.unjudged().is_some_and(|unjudged| unjudged.answers == unjudged.of),
+            reason: on_one_line(&why.message),
             is_late: why.cause == Cause::Late,
             is_replay: self.is_replay,
         })
+    }
+
+    /// Returns how many answers that judges looked at have no verdict at all, and the first reason;
+    /// `None` if there are none.
+    pub fn unjudged(&self) -> Option<Unjudged> {
+        let looked_at = self.of_questions.iter().filter(|own| !own.findings.is_empty());
+        let (mut answers, mut of, mut reason) = (0, 0, None);
+        for judgement in looked_at {
+            of += 1;
+            let is_scored = |finding: &Finding| matches!(finding.verdict, Verdict::Scored(_));
+            let first = judgement.failures().next();
+            if let Some((_, why)) = first.filter(|_| !judgement.findings.iter().any(is_scored)) {
+                answers += 1;
+                reason.get_or_insert_with(|| on_one_line(&why.message));
+            }
+        }
+        reason.map(|reason| Unjudged { answers, of, reason })
     }
 
     /// Stores the judgement of a question.
@@ -80,9 +105,14 @@ impl Judgements {
     }
 }
 
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use juror_score::Aspect;
 
     #[test]
     fn the_reason_of_a_failed_run_is_the_first_one_outside() {
@@ -97,5 +127,24 @@ mod tests {
         let told = "models failed on 3 questions: status 400: no reply within 60 s";
         assert_eq!(failures.to_string(), told);
         assert!(!failures.is_late, "whatever the words are");
+    }
+
+    #[test]
+    fn answers_without_any_verdict_are_counted_with_the_first_reason() {
+        let finding = |verdict| Finding::new(Aspect::Metric("answer_relevance"), verdict);
+        let failed = || finding(Verdict::failed("status\n500"));
+        let judgement = |findings| Judgement { findings, ..Judgement::default() };
+        let mut judgements = Judgements {
+            of_questions: vec![
+                Judgement::default(),
+                judgement(vec![failed(), failed()]),
+                judgement(vec![failed(), finding(Verdict::scored(1.0))]),
+            ],
+            ..Judgements::default()
+        };
+        let told = Unjudged { answers: 1, of: 2, reason: "status 500".into() };
+        assert_eq!(judgements.unjudged(), Some(told));
+        judgements.of_questions.remove(1);
+        assert_eq!(judgements.unjudged(), None);
     }
 }

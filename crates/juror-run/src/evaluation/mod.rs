@@ -64,6 +64,8 @@ pub struct Evaluation<'e> {
     pub responses: Responses<'e>,
     cases: Cases,
     inputs: Inputs<'e>,
+    /// How many questions the reference has, whether or not they count.
+    n_in_reference: usize,
 }
 
 /// The judges, and the log of their judgements.
@@ -95,13 +97,29 @@ impl<'e> Evaluation<'e> {
         match read_both(inputs.reference, inputs.responses, options) {
             (Ok(mut dataset), Ok(responses)) => {
                 dataset.check_outputs(inputs.reference, &plan.profile);
+                let n_in_reference = dataset.questions.len();
+                dataset.questions.truncate(plan.limit.unwrap_or(usize::MAX));
                 let cases = Cases::of(&dataset, &responses);
-                Ok(Evaluation { plan, dataset, responses, cases, inputs })
+                Ok(Evaluation { plan, dataset, responses, cases, inputs, n_in_reference })
             }
             (reference, responses) => {
                 Err(Unreadable { reference: reference.err(), responses: responses.err() })
             }
         }
+    }
+
+    /// Returns how many questions of the reference do not count, because the plan has a limit.
+    pub fn n_left_out(&self) -> usize {
+        self.n_in_reference.saturating_sub(self.plan.limit.unwrap_or(usize::MAX))
+    }
+
+    /// Leaves out questions without a response: those that an agent was not asked before it stopped.
+    #[must_use]
+    pub fn answered(mut self) -> Evaluation<'e> {
+        let responses = &self.responses;
+        self.dataset.questions.retain(|question| responses.has(question));
+        self.cases = Cases::of(&self.dataset, &self.responses);
+        self
     }
 
     /// Returns oddities of the reference that do not prevent the evaluation.
@@ -175,10 +193,26 @@ impl<'e> Evaluation<'e> {
         }
         let (product, questions) = self.score(&judgements, sink, interrupt, tell)?;
         if let Some(log) = judging.log.filter(|_| n_unfinished == 0) {
-            log.complete(self.n_cases())?;
+            log.complete(self.n_cases(), judgements.unjudged())?;
         }
         let warnings = Warning::about_scores(self, &questions, &judgements);
         Ok(Outcome { product, questions, judgements, warnings })
+    }
+
+    /// Scores every question of a run that stops before its answers are judged, with the judgements
+    /// that are known: nobody is asked. The records go where they go after an interrupt, and the run
+    /// stays incomplete.
+    pub fn score_unfinished<S: Sink>(
+        &self,
+        judging: Judging<'_>,
+        sink: S,
+    ) -> Result<(), EvaluationError> {
+        let Some(sink) = sink.after_interrupt() else { return Ok(()) };
+        if let Some(judges) = judging.judges {
+            judges.models.stop(Stop::Interrupted);
+        }
+        let judgements = self.judge(judging, &Interrupt::default(), |_| {})?;
+        self.score(&judgements, sink, &Interrupt::default(), |_| {}).map(drop)
     }
 
     /// Scores every question, and passes the records to a sink.

@@ -156,7 +156,7 @@ mod tests {
         let changed = Resume { even_if_changed: true, ..Resume::default() };
         assert_eq!(choose(&other, changed).folder, first);
         let log = open(&first, run("a"));
-        log.complete(0).expect("written");
+        log.complete(0, None).expect("written");
         drop(log);
         assert_ne!(choose(&run("a"), Resume::default()).folder, first, "it is complete");
         let retry = Resume { retry_errors: true, ..Resume::default() };

@@ -25,7 +25,7 @@ pub use choose::plain;
 pub use error::RunLogError;
 pub use journal::Journal;
 
-use crate::manifest::{self, BadManifest, Manifest, Resume, RunKind};
+use crate::manifest::{self, BadManifest, Manifest, Resume, RunKind, Unjudged};
 use crate::run_file::RunFile;
 
 /// The result of one item of a run, such as a judged question or an attempted query.
@@ -128,10 +128,16 @@ impl<T: Entry> RunLog<T> {
     }
 
     /// Marks the run as complete: all results, of which there are so many, are written, and it will
-    /// not be resumed.
-    pub fn complete(&self, n_results: usize) -> Result<(), RunLogError> {
+    /// not be resumed. `unjudged` says which of them have no verdict.
+    pub fn complete(
+        &self,
+        n_results: usize,
+        unjudged: Option<Unjudged>,
+    ) -> Result<(), RunLogError> {
         let failed = |error| RunLogError::Io { path: manifest::path_in(&self.folder), error };
-        self.manifest.clone().complete(&self.folder, n_results).map_err(failed)
+        let mut manifest = self.manifest.clone();
+        manifest.unjudged = unjudged;
+        manifest.complete(&self.folder, n_results).map_err(failed)
     }
 
     /// Reads the last line of each item in a folder, in the order written; `None` if the folder has

@@ -122,7 +122,7 @@ fn a_finished_run_is_neither_resumed_nor_replaced_unless_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = open(folder.path()).expect("new");
     log.append(&item("1", "a")).expect("appended");
-    log.complete(1).expect("written");
+    log.complete(1, None).expect("written");
     drop(log);
     let refused = open(folder.path()).expect_err("finished").to_string();
     assert!(refused.contains("this run is finished\n  hint: --fresh"), "{refused}");

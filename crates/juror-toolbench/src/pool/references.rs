@@ -46,10 +46,19 @@ impl<'d> References<'d> {
         let pointer = reference.strip_prefix('#').ok_or("leads to another file")?;
         let pointer = pointer.strip_prefix('/').ok_or("leads to no part of the file")?;
         let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-        let value = self.object(parent).and_then(|object| object.get(&unescaped(last)));
-        let value = value.ok_or("leads nowhere")?;
+        let value = self.part(parent, last).ok_or("leads nowhere")?;
         let path = pointer.split('/').fold(Path::default(), |path, key| path.key(&unescaped(key)));
         Ok(Target { value, path })
+    }
+
+    /// Returns a field of the object at a pointer, or an item of the list that is there.
+    fn part(&self, parent: &str, last: &str) -> Option<&'d RawValue> {
+        if let Some(object) = self.object(parent) {
+            return object.get(&unescaped(last));
+        }
+        let (above, own) = parent.rsplit_once('/').unwrap_or(("", parent));
+        let items: Vec<&'d RawValue> = juror_json::from_str(self.part(above, own)?.get()).ok()?;
+        items.get(last.parse::<usize>().ok()?).copied()
     }
 
     /// Returns the object at a pointer.
@@ -61,7 +70,7 @@ impl<'d> References<'d> {
             return known.clone();
         }
         let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-        let value = self.object(parent)?.get(&unescaped(last));
+        let value = self.part(parent, last);
         let found = value.and_then(|value| juror_json::from_str(value.get()).ok()).map(Rc::new);
         self.objects.borrow_mut().insert(pointer.to_owned(), found.clone());
         found
@@ -76,23 +85,49 @@ impl<'d> References<'d> {
         path: &Path,
     ) -> Option<(Object<'d>, Target<'d>)> {
         let mut target = Target { value, path: path.clone() };
+        // The last reference that was followed, and where it stands.
+        let mut followed: Option<(String, Target<'d>)> = None;
+        let mut unfollowed = |reference: String, from: &Target<'d>, why| {
+            let problem = Problem::Tools(ToolsProblem::Reference { reference, why });
+            look.note(from.value.get(), from.path.key("$ref"), problem);
+        };
         for _ in 0..MOST_HOPS {
-            let fields: Object<'d> = juror_json::from_str(target.value.get()).ok()?;
+            let Ok(fields) = juror_json::from_str::<Object<'d>>(target.value.get()) else {
+                if let Some((reference, from)) = followed {
+                    unfollowed(reference, &from, "leads to something that is no object");
+                }
+                return None;
+            };
             let Some(reference) = reference_of(&fields) else { return Some((fields, target)) };
             match self.find(&reference) {
-                Ok(next) => target = next,
+                Ok(next) => {
+                    let from = std::mem::replace(&mut target, next);
+                    followed = Some((reference, from));
+                }
                 Err(why) => {
-                    let problem = ToolsProblem::Reference { reference, why };
-                    let (part, path) = (target.value.get(), target.path.key("$ref"));
-                    look.note(part, path, Problem::Tools(problem));
+                    unfollowed(reference, &target, why);
                     return None;
                 }
             }
         }
-        let reference = String::new();
-        let problem = ToolsProblem::Reference { reference, why: "goes round in a circle" };
-        look.note(value.get(), path.clone(), Problem::Tools(problem));
+        let fields: Object<'d> = juror_json::from_str(value.get()).ok()?;
+        let from = Target { value, path: path.clone() };
+        unfollowed(reference_of(&fields)?, &from, "goes round in a circle");
         None
+    }
+
+    /// Whether a reference leads to itself through nothing but references.
+    fn is_circle(&self, reference: &str) -> bool {
+        let mut next = reference.to_owned();
+        for _ in 0..MOST_HOPS {
+            let Ok(target) = self.find(&next) else { return false };
+            let fields = juror_json::from_str::<Object<'d>>(target.value.get());
+            match fields.ok().as_ref().and_then(reference_of) {
+                None => return false,
+                Some(own) => next = own,
+            }
+        }
+        true
     }
 }
 
@@ -220,6 +255,8 @@ impl<'r, 'd> SchemaWriter<'r, 'd> {
         let target = target.and_then(|target| {
             if self.n_bytes > MOST_BYTES {
                 Err("is not followed, as the schema is too long")
+            } else if self.references.is_circle(&reference) {
+                Err("goes round in a circle")
             } else {
                 Ok(target)
             }

@@ -183,6 +183,34 @@ fn references_that_lead_nowhere_or_back_are_located_and_kept() {
 }
 
 #[test]
+fn references_that_go_round_are_named_with_their_places() {
+    let text = r##"{"openapi": "3.0.3", "paths": {
+        "/n": {"post": {"operationId": "n", "parameters": [{"$ref": "#/components/parameters/A"},
+            {"$ref": "#/components/parameters/Text"}, {"$ref": "#/paths/~1m/get/parameters/0"}],
+        "requestBody": {"content": {"application/json": {"schema": {"type": "object",
+            "properties": {"ring": {"$ref": "#/components/schemas/Ring"}}}}}}}},
+        "/m": {"get": {"operationId": "m", "parameters": [{"name": "k", "in": "query"}]}}},
+        "components": {"parameters": {"A": {"$ref": "#/components/parameters/B"},
+            "B": {"$ref": "#/components/parameters/A"}, "Text": "x"},
+        "schemas": {"Ring": {"$ref": "#/components/schemas/Gnir"},
+            "Gnir": {"$ref": "#/components/schemas/Ring"}}}}"##;
+    let (functions, problems) = functions(text, Format::Json);
+    let properties = &functions[0]["parameters"]["properties"];
+    assert_eq!(properties["ring"], json!({}));
+    assert!(properties["k"].is_object(), "an item of a list: {properties}");
+    let told = problems.join("\n");
+    for part in [
+        "the reference `#/components/parameters/A` goes round in a circle",
+        "at paths./n.post.parameters[0].$ref",
+        "the reference `#/components/parameters/Text` leads to something that is no object",
+        "at paths./n.post.parameters[1].$ref",
+        "the reference `#/components/schemas/Ring` goes round in a circle",
+    ] {
+        assert!(told.contains(part), "{part}\n{told}");
+    }
+}
+
+#[test]
 fn schemas_that_would_grow_without_end_are_cut() {
     let mut schemas = vec![r#""S0": {"type": "string"}"#.to_owned()];
     for n in 1..40 {

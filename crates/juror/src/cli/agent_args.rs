@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Args;
+use clap::{Args, Parser as _};
 use juror_agents::{Headers, PythonCommand};
 use juror_mcp::Address;
 use juror_models::Secret;
@@ -22,7 +22,7 @@ use super::model_args::parse_count;
 pub(super) const AGENTS: &str = "\
 Agents:
   chat                  the built-in agent, on the model of llm.agent or llm.generation
-  command:COMMAND       a command that is spoken to by lines of JSON
+  command:COMMAND       a command that reads and writes lines of JSON
   python:MODULE:OBJECT  an object with `answer`, or a function, in a module of the current folder
   http://…              a server that is asked by POST
   openai:URL            an endpoint of chat completions or responses that calls its tools by itself
@@ -63,7 +63,7 @@ pub(super) struct AgentArgs {
     #[arg(long = "agent-header", value_name = "HEADER")]
     agent_headers: Vec<String>,
 
-    /// Model that an agent at openai:URL is asked for, if it wants to be told.
+    /// The model that requests to an agent at openai:URL name [default: none].
     #[arg(long, value_name = "NAME", env = "JUROR_AGENT_MODEL")]
     agent_model: Option<String>,
 
@@ -73,9 +73,35 @@ pub(super) struct AgentArgs {
     #[arg(long, value_name = "NAME", env = "JUROR_AGENT_ENV", value_delimiter = ',')]
     agent_env: Vec<String>,
 
-    /// Take the built-in agent's model at what it said in earlier runs, and keep what it says.
+    /// Reuse what the built-in agent's model said in earlier runs, and keep what it says now.
     #[arg(long, env = "JUROR_REPLAY_AGENT", value_parser = boolish())]
     replay_agent: bool,
+}
+
+/// The options of an agent alone.
+#[derive(clap::Parser)]
+#[command(no_binary_name = true)]
+struct OnlyAgentArgs {
+    #[command(flatten)]
+    how: AgentArgs,
+}
+
+/// Returns the agent that `--agent` would name, for programs that ask it themselves. `words` are further
+/// options as the command line has them, such as `--agent-model`.
+pub fn live_agent(
+    agent: &str,
+    name: Option<&String>,
+    words: &[String],
+    environment: &Environment,
+) -> anyhow::Result<AgentOptions> {
+    let OnlyAgentArgs { how } = OnlyAgentArgs::try_parse_from(words)?;
+    let line = [&["--agent".to_owned()][..], words].concat();
+    let options = how.options(agent, name, environment, &line)?;
+    anyhow::ensure!(
+        !options.choice.is_recorded(),
+        "recorded answers are not asked for\n  hint: pass responses to run_evaluation"
+    );
+    Ok(options)
 }
 
 impl AgentArgs {
@@ -119,7 +145,8 @@ impl AgentArgs {
         match (kind_of(agent), rest_of(agent)) {
             ("http" | "https", _) => Ok(AgentChoice::Http { address: agent.to_owned(), headers }),
             ("openai", address) => {
-                if let Some(key) = key_for_address(environment, line) {
+                let key = key_for_address(environment, line).filter(|_| !names_user(address));
+                if let Some(key) = key {
                     headers
                         .add_key(&key)
                         .map_err(|why| anyhow::anyhow!("OPENAI_API_KEY: {why}"))?;
@@ -192,7 +219,13 @@ fn key_for_address(environment: &Environment, line: &[String]) -> Option<Secret>
     Some(Secret::new(&key))
 }
 
-fn has_option(line: &[String], option: &str) -> bool {
+/// Whether an address says itself who asks, before its host.
+fn names_user(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
+}
+
+pub(super) fn has_option(line: &[String], option: &str) -> bool {
     line.iter().any(|word| {
         word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
     })
@@ -212,7 +245,7 @@ fn command_words(command: &str) -> anyhow::Result<Vec<String>> {
     let words = shlex::split(command).context("a quote of the command is not closed")?;
     anyhow::ensure!(
         !words.is_empty(),
-        "which command?\n  hint: --agent 'command:python my_agent.py'"
+        "--agent command: names no command\n  hint: --agent 'command:python my_agent.py'"
     );
     Ok(words)
 }

@@ -98,7 +98,7 @@ impl LiveWork<'_> {
         let how = &self.args.how;
         let agent = how.options(self.agent, self.name, &environment, self.line)?;
         anyhow::ensure!(
-            !matches!(agent.choice, AgentChoice::Recorded { .. }),
+            !agent.choice.is_recorded(),
             "--agent {}: recorded answers are not asked for\n  hint: give a file of responses: juror eval REFERENCE RESPONSES",
             self.agent
         );
@@ -164,7 +164,11 @@ pub(super) fn ask_all(
 /// Says how far asking came, if it did not come to its end; returns whether it did.
 pub(super) fn is_done(asked: &Asked) -> bool {
     if let Some(why) = &asked.stopped {
-        output::print_note(&format!("stopped: {why}: run the same command again to go on"));
+        let n_done = asked.n_known + asked.n_answered;
+        let all = count(asked.n_all, "answer");
+        output::print_note(&format!(
+            "stopped with {n_done} of {all}: {why}\n  hint: run the same command again to go on"
+        ));
     }
     asked.stopped.is_none()
 }

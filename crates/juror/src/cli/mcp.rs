@@ -58,7 +58,7 @@ pub(super) fn run(args: &McpArgs) -> anyhow::Result<Exit> {
 async fn bridge(url: &str) -> anyhow::Result<Exit> {
     let Ok(Address::Http(url)) = Address::read(&format!("mcp+{url}")) else {
         anyhow::bail!(
-            "--at: `{url}` is no address\n  hint: give one such as http://127.0.0.1:8080/mcp"
+            "--at: `{url}` is not an address\n  hint: give one such as http://127.0.0.1:8080/mcp"
         );
     };
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());

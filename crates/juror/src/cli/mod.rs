@@ -37,6 +37,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+pub use agent_args::live_agent;
 use clap::{Args, Parser, Subcommand};
 use juror_document::{Document, Problems};
 use juror_files::load_settings;

@@ -47,7 +47,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     tools: ToolArgs,
 
-    /// Address to listen at; others than loopback let other machines in.
+    /// Address to listen at; any but a loopback address lets other machines in.
     #[arg(long, help_heading = SERVER, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST", value_parser = parse_host)]
     host: IpAddr,
 
@@ -101,7 +101,7 @@ pub(super) struct ServeArgs {
     #[arg(long, help_heading = SERVER, value_name = "FILE", env = "JUROR_LOG_FILE")]
     log_file: Option<String>,
 
-    /// Say nothing but errors.
+    /// Print errors only.
     #[arg(short, long, help_heading = SERVER, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 }

@@ -78,7 +78,7 @@ enum Command {
         #[command(flatten)]
         tools: Box<ToolArgs>,
     },
-    /// Bring the replies of a cache folder into the store; those that are kept already stay.
+    /// Import the replies of a cache folder into the store; replies that it has already stay.
     Import {
         /// The folder, in the public servers' layout or in the document's.
         folder: String,
@@ -148,7 +148,11 @@ fn load(places: &[String]) -> anyhow::Result<Catalog> {
         error => anyhow::Error::from(error),
     })?;
     output::warn_all(catalog.problems());
-    anyhow::ensure!(catalog.n_apis() > 0, "{}: no tool files are found here", places.join(", "));
+    anyhow::ensure!(
+        catalog.n_apis() > 0,
+        "{}: there are no tools here\n  hint: name a folder of tool files, an OpenAPI document, a list of functions, or an MCP server",
+        places.join(", ")
+    );
     Ok(catalog)
 }
 
@@ -193,7 +197,7 @@ fn search(catalog: &Catalog, query: &str, k: usize, json: bool) -> anyhow::Resul
     });
     output::print_data(&lines.collect::<String>())?;
     if found.is_empty() {
-        output::print_note("nothing is found");
+        output::print_note("no API fits this text");
     }
     Ok(Exit::Done)
 }
@@ -243,7 +247,7 @@ fn read_call(name: &str, input: &str, catalog: &Catalog) -> anyhow::Result<ToolC
     };
     ToolCall::new(category, tool, api, input, "").map_err(|error| {
         anyhow::anyhow!(
-            "the arguments are no JSON: {error}\n  hint: for example '{{\"city\": \"Oslo\"}}'"
+            "the arguments are not JSON: {error}\n  hint: for example '{{\"city\": \"Oslo\"}}'"
         )
     })
 }

@@ -150,7 +150,7 @@ fn agents_that_there_are_not_are_refused_before_anything_is_written() {
         ("recorded:run", "recorded answers are not asked for"),
         ("openai:host", "there is no address after `openai:`"),
         ("python:agent", "`module:object`"),
-        ("command:", "which command?"),
+        ("command:", "names no command"),
         ("command:no-such-program", "cannot be started"),
     ] {
         let ended = stage.ask(agent, "");

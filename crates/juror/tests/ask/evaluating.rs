@@ -76,13 +76,7 @@ fn juror(stage: &Stage, line: &str) -> crate::stage::Ended {
 fn a_model_judges_what_the_agent_answered_and_nothing_twice() {
     let stage = Stage::new();
     let ((agent, is_mended), judge) = (endpoint(), Server::start(Script::default()));
-    stage.write(
-        "juror.yaml",
-        &format!(
-            "llm:\n  generation: {{provider: openai_compatible, model: m, base_url: '{}/v1'}}\n",
-            judge.address(),
-        ),
-    );
+    stage.write("juror.yaml", &judge_settings(&judge.address()));
     let agent_line = format!("openai:{}/v1/responses", agent.address);
     let options = "-c juror.yaml --jobs 1";
     stage.cut_off("eval", &agent_line, &format!("--run run {options}"), 2);
@@ -196,5 +190,109 @@ fn options_for_traces_are_refused_with_an_agent() {
     let agent = stage.script("say(task, final_answer='a')");
     let ended = stage.eval(&agent, "--no-model --question-id q1");
     assert_eq!((ended.code, stage.n_asked()), (2, 0), "{ended}");
-    assert!(ended.stderr.contains("hint: juror ask has --question-id"), "{ended}");
+    assert!(ended.stderr.contains("hint: --limit asks only the first questions"), "{ended}");
+}
+
+#[test]
+fn an_interrupted_run_has_results_of_what_was_answered() {
+    for signal in ["-INT", "-TERM"] {
+        let stage = Stage::new();
+        let (server, is_mended) = endpoint();
+        let agent = format!("openai:{}/v1/responses", server.address);
+        let options = "--run part --no-model --jobs 1 -o results.json";
+        let stopped = stage.signal(signal, ("eval", &agent, options), 2);
+        assert_eq!(stopped.code, 3, "{stopped}");
+        assert!(stopped.stderr.contains("stopped with 2 of 4 answers: interrupted"), "{stopped}");
+        assert!(!stage.path("results.json").exists(), "the user's files stay as they were");
+        assert_eq!(stage.json("part/run.json")["is_complete"], false);
+        let results = stage.lines("part/results.jsonl");
+        assert_eq!(each(&results, "question_id"), ["q1", "q2"], "{signal}");
+        assert_eq!(each(&results, "steps_score"), [1.0; 2]);
+        let listed = juror(&stage, "runs .");
+        assert!(listed.stdout.contains("unfinished"), "{listed}");
+        is_mended.store(true, Ordering::SeqCst);
+        assert_eq!(stage.eval(&agent, "--no-model").code, 0);
+        let refused = juror(&stage, "compare run part");
+        assert!(refused.stderr.contains("`part` is not finished"), "{refused}");
+        let compared = juror(&stage, "compare run part --allow-incomplete --json");
+        assert_eq!(compared.code, 0, "{compared}");
+        let compared: Value = serde_json::from_str(&compared.stdout).expect("JSON");
+        assert_eq!(compared["candidates"][0]["metrics"]["steps_score"]["n"], 2, "{compared}");
+        let ended = end(&mut stage.command("eval", &agent, options));
+        assert_eq!(ended.code, 0, "{ended}");
+        assert_eq!(n_asked(&server), [2; 3], "what was answered is not asked again");
+        assert_eq!(stage.lines("part/results.jsonl").len(), 4);
+        assert_eq!(stage.json("part/run.json")["is_complete"], true);
+    }
+}
+
+#[test]
+fn a_run_that_stops_before_judging_says_that_verdicts_are_missing() {
+    let stage = Stage::new();
+    let ((agent, _), judge) = (endpoint(), Server::start(Script::default()));
+    stage.write("juror.yaml", &judge_settings(&judge.address()));
+    let agent = format!("openai:{}/v1/responses", agent.address);
+    let options = "--run run -c juror.yaml --jobs 1";
+    let stopped = stage.signal("-INT", ("eval", &agent, options), 2);
+    assert_eq!(stopped.code, 3, "{stopped}");
+    assert!(judge.seen().is_empty(), "nobody is asked about an unfinished run");
+    let results = stage.lines("run/results.jsonl");
+    assert_eq!(results.len(), 2);
+    assert!(results[0]["answer_eval_error"].is_string(), "{results:?}");
+    assert_eq!(stage.read("run/records.jsonl"), "", "what is not judged is judged later");
+}
+
+fn judge_settings(address: &str) -> String {
+    format!(
+        "llm:\n  generation: {{provider: openai_compatible, model: m, base_url: '{address}/v1'}}\n"
+    )
+}
+
+#[test]
+fn a_run_whose_judge_never_answers_says_so_everywhere() {
+    let stage = Stage::new();
+    let judge =
+        Endpoint::start(|_, _| Reply::Text(400, "", r#"{"error": {"message": "no quota"}}"#));
+    stage.write("juror.yaml", &judge_settings(&judge.address));
+    let agent = stage.script("say(task, final_answer='It is x.', steps=[])");
+    let gate = "--fail-under answer_f1=0.5";
+    let ended = stage.eval(&agent, &format!("-c juror.yaml --cache-mode off {gate}"));
+    assert_eq!(ended.code, 3, "{ended}");
+    let told = "no answer is judged, so judged metrics have no verdicts";
+    assert!(ended.stderr.contains(told), "{ended}");
+    assert!(ended.stderr.contains("no question has answer_f1"), "the gate is not met: {ended}");
+    let run = stage.json("run/run.json");
+    assert_eq!((&run["unjudged"]["answers"], &run["unjudged"]["of"]), (&json!(4), &json!(4)));
+    assert!(run["unjudged"]["reason"].as_str().expect("a reason").contains("no quota"), "{run}");
+    assert_eq!(juror_testing::misfits(&run, &juror_runs::run_schema()), [""; 0]);
+    let listed = juror(&stage, "runs .");
+    assert!(listed.stderr.contains(told), "{listed}");
+    assert!(juror(&stage, "runs show run").stdout.contains(told));
+    let listed: Value = serde_json::from_str(&juror(&stage, "runs . --json").stdout).expect("JSON");
+    assert_eq!(listed[0]["unjudged"]["of"], 4, "{listed}");
+}
+
+#[test]
+fn a_limit_asks_the_first_questions_and_counts_no_others() {
+    let stage = Stage::new();
+    let agent = stage.script("say(task, final_answer='a', steps=[])");
+    let ended = stage.eval(&agent, "--no-model --limit 2 -o results.json -s statistics.json");
+    assert_eq!((ended.code, stage.n_asked()), (0, 2), "{ended}");
+    assert!(ended.stdout.contains("2 of 4 questions"), "{ended}");
+    let results = stage.json("results.json").as_array().expect("results").clone();
+    assert_eq!(each(&results, "question_id"), ["q1", "q2"]);
+    let statistics = stage.json("statistics.json");
+    assert_eq!((&statistics["questions"], &statistics["missing"]), (&json!(2), &json!(0)));
+    assert_eq!(stage.json("run/run.json")["identity"]["reference"]["left_out"], 2);
+    assert!(juror(&stage, "runs show run").stdout.contains("2 of 4 questions"));
+    let json = end(&mut stage.command("eval", &agent, "--no-model --limit 3 --run b --json"));
+    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((&json["questions"], &json["left_out"]), (&json!(3), &json!(1)));
+    let refused = juror(&stage, "compare run b");
+    assert_eq!(refused.code, 2, "other questions: {refused}");
+    let again = stage.eval(&agent, "--no-model --limit 3 --retry-errors");
+    assert!(again.code == 2 && again.stderr.contains("reference questions"), "{again}");
+    stage.write("responses.jsonl", "{\"question_id\": \"q1\"}\n");
+    let recorded = end(&mut stage.command("eval", "", "responses.jsonl --no-model --limit 2"));
+    assert!(recorded.code == 2 && recorded.stderr.contains("--limit is for agents"), "{recorded}");
 }

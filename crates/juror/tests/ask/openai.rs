@@ -147,3 +147,113 @@ fn an_empty_reply_is_no_answer() {
     let error = stage.responses()[0]["error"].take();
     assert!(error.as_str().expect("an error").contains("the agent"), "{error}");
 }
+
+#[test]
+fn what_an_endpoint_answered_is_told() {
+    let stage = Stage::new();
+    for (status, header, body, told) in [
+        (500, "", "oops", "the agent answers with status 500: oops"),
+        (502, "", "<html>\n <h1>Bad\tGateway</h1>", "status 502: <html> <h1>Bad Gateway</h1>"),
+        (
+            429,
+            "retry-after: 60\r\n",
+            r#"{"error": {"message": "slow down"}}"#,
+            "the agent is busy: status 429: slow down",
+        ),
+        (
+            401,
+            "",
+            r#"{"error": {"message": "who?"}}"#,
+            "the agent refuses the key: status 401: who?",
+        ),
+        (404, "", "", "the agent is not at this address: status 404"),
+        (
+            200,
+            "",
+            "<html>Sign in</html>",
+            "is not JSON: expected value at line 1 column 1; it begins with `<html>Sign in</html>`",
+        ),
+        (200, "", "", "the agent's reply is empty"),
+        (
+            200,
+            "",
+            r#"{"detail": "gone"}"#,
+            r#"neither `choices` nor `output`; it begins with `{"detail": "gone"}`"#,
+        ),
+        (200, "", r#"{"choices": []}"#, "has no answer: `choices` is empty"),
+    ] {
+        let server = Endpoint::start(move |_, _| Reply::Text(status, header, body));
+        let agent = format!("openai:{}/v1", server.address);
+        let ended = stage.ask(&agent, "--limit 1 --agent-timeout 2 --fresh");
+        assert_eq!(ended.code, 3, "{ended}");
+        let error = stage.responses()[0]["error"].take();
+        assert!(error.as_str().expect("an error").contains(told), "{status} {body}: {error}");
+    }
+}
+
+#[test]
+fn a_password_in_an_address_is_masked_whoever_repeats_it() {
+    let stage = Stage::new();
+    let server = Endpoint::start(|request, _| match request.question().as_str() {
+        "What is q1?" => completion("You are me:hunter2."),
+        "What is q2?" => Reply::Text(400, "", r#"{"error": {"message": "wrong: hunter2"}}"#),
+        "What is q3?" => Reply::Text(200, "", "hunter2 is no JSON"),
+        _ => {
+            let sent = request.head.lines().find(|line| line.starts_with("authorization"));
+            completion(sent.unwrap_or("nobody"))
+        }
+    });
+    let address = server.address.replace("http://", "http://me:hunter2@");
+    for kind in ["openai:", ""] {
+        let agent = format!("{kind}{address}/v1");
+        let ended = stage.ask(&agent, "--fresh");
+        assert_eq!(ended.code, 3, "{ended}");
+        let text = stage.read("responses.jsonl");
+        let said = [text.clone(), stage.read("responses.jsonl.run.json"), ended.to_string()];
+        // The password as it is, and as requests have it.
+        for secret in ["hunter2", "bWU6aHVudGVyMg=="] {
+            assert!(said.iter().all(|said| !said.contains(secret)), "{said:?}");
+        }
+        assert!(text.contains("***"), "{text}");
+    }
+    let agent = format!("openai:{address}/v1");
+    let ended = stage.eval(&agent, "--no-model --jobs 1");
+    assert_eq!(ended.code, 3, "{ended}");
+    for name in ["attempts.jsonl", "results.jsonl", "run.json"] {
+        assert!(!stage.read(&format!("run/{name}")).contains("hunter2"), "{name}");
+    }
+}
+
+#[test]
+fn a_password_says_who_asks_in_place_of_a_key() {
+    let stage = Stage::new();
+    let server = Endpoint::start(|request, _| {
+        let sent = request.head.lines().find(|line| line.starts_with("authorization"));
+        completion(if sent.is_some_and(|sent| sent.contains("Basic ")) { "basic" } else { "other" })
+    });
+    let address = server.address.replace("http://", "http://me:hunter2@");
+    let mut command = stage.command("ask", &format!("openai:{address}/v1"), "--limit 1 -o a.jsonl");
+    assert_eq!(end(command.env("OPENAI_API_KEY", "sk-0123456789abcdef")).code, 0);
+    assert_eq!(stage.lines("a.jsonl")[0]["actual_answer"], "basic");
+}
+
+#[test]
+fn parts_of_an_answer_that_are_left_out_are_told() {
+    let stage = Stage::new();
+    let server = Endpoint::start(|_, _| {
+        let parts =
+            json!([{"type": "text", "text": "See:"}, {"type": "image_url", "image_url": {}}]);
+        let message = json!({"role": "assistant", "content": parts});
+        Reply::Json(json!({"choices": [{"message": message, "finish_reason": "length"}]}))
+    });
+    let ended = stage.ask(&format!("openai:{}/v1", server.address), "--limit 1");
+    assert_eq!(ended.code, 0, "{ended}");
+    let response = &stage.responses()[0];
+    assert_eq!(response["actual_answer"], "See:");
+    let remarks = json!([
+        "the answer was cut off at the limit of tokens (`length`)",
+        "parts that are not text were left out: 1 × image"
+    ]);
+    assert_eq!(response["remarks"], remarks);
+    assert!(ended.stderr.contains("note: the answer was cut off"), "{ended}");
+}

@@ -66,8 +66,11 @@ fn an_object_and_a_class_answer_and_an_exception_is_that_questions_error() {
             each(&responses, "actual_answer"),
             [json!("1"), json!(null), json!("3"), json!("4")]
         );
-        assert_eq!(responses[1]["error"], "LookupError: no idea");
-        assert!(ended.stderr.contains("Traceback"), "{ended}");
+        let error = "LookupError: no idea (my_agent.py:18, in answer)";
+        assert_eq!(responses[1]["error"], error);
+        let shown = format!("{error}\n  my_agent.py:18, in answer: raise LookupError('no idea')\n");
+        assert!(ended.stderr.contains(&shown), "{ended}");
+        assert!(!ended.stderr.contains("Traceback"), "{ended}");
     }
 }
 
@@ -81,6 +84,34 @@ fn what_cannot_be_imported_or_asked_is_told_with_its_reason() {
     ] {
         let ended = stage.ask(agent, "");
         assert!(ended.code == 2 && ended.stderr.contains(told), "{agent}: {ended}");
+        assert!(!ended.stderr.contains("Traceback"), "{agent}: {ended}");
+    }
+    stage.write("lacking.py", "import nothing_like_it\n");
+    stage.write("broken.py", "def answer(:\n");
+    stage.write(
+        "failing.py",
+        "class Agent:\n    def __init__(self):\n        raise ValueError('no key')\n",
+    );
+    for (agent, told, hint) in [
+        (
+            "nowhere:answer",
+            "cannot import `nowhere`",
+            "run juror in the folder that has nowhere.py",
+        ),
+        ("lacking:answer", "(lacking.py:1, in <module>)", "install `nothing_like_it` for "),
+        ("broken:answer", "SyntaxError: invalid syntax (broken.py:1)", "imports it"),
+        ("my_agent:nobody", "no attribute 'nobody'", "it has: answer, slowly, Agent, agent"),
+        (
+            "failing:Agent",
+            "`Agent()` fails: ValueError: no key (failing.py:3, in __init__)",
+            "a class",
+        ),
+    ] {
+        let ended = stage.ask(&format!("python:{agent}"), "");
+        assert!(ended.code == 2 && ended.stderr.contains(told), "{agent}: {ended}");
+        let hints = ended.stderr.lines().filter(|line| line.starts_with("  hint: "));
+        let hints: Vec<&str> = hints.collect();
+        assert!(hints.len() == 1 && hints[0].contains(hint), "{agent}: {ended}");
     }
 }
 

@@ -1,9 +1,9 @@
 //! A folder with a reference, and the program run in it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -89,16 +89,43 @@ impl Stage {
 
     /// Begins a command, and kills it when this many questions are answered.
     pub(crate) fn cut_off(&self, verb: &str, agent: &str, options: &str, n_answered: usize) {
-        let mut command = self.command(verb, agent, options);
-        let mut juror =
-            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("juror runs");
-        let said = BufReader::new(juror.stderr.take().expect("what it says"));
-        let is_answered = |line: &String| line.starts_with('[');
-        let n_seen =
-            said.lines().map_while(Result::ok).filter(is_answered).take(n_answered).count();
-        assert_eq!(n_seen, n_answered, "answers before the end");
+        let (mut juror, _) = self.begin((verb, agent, options), n_answered);
         juror.kill().expect("killed");
         juror.wait().expect("ended");
+    }
+
+    /// Begins a command, and sends it a signal when this many questions are answered.
+    pub(crate) fn signal(
+        &self,
+        signal: &str,
+        command: (&str, &str, &str),
+        n_answered: usize,
+    ) -> Ended {
+        let (juror, said) = self.begin(command, n_answered);
+        let sent = Command::new("kill").args([signal, &juror.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+        let rest: Vec<String> = said.map_while(Result::ok).collect();
+        let ended = juror.wait_with_output().expect("it ends");
+        let stdout = String::from_utf8_lossy(&ended.stdout).into_owned();
+        Ended { code: ended.status.code().unwrap_or(-1), stdout, stderr: rest.join("\n") }
+    }
+
+    /// Begins a command, and waits until this many questions are answered; also returns what it says
+    /// from then on.
+    fn begin(
+        &self,
+        (verb, agent, options): (&str, &str, &str),
+        n_answered: usize,
+    ) -> (Child, Lines<BufReader<ChildStderr>>) {
+        let mut command = self.command(verb, agent, options);
+        let mut juror =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("juror runs");
+        let mut said = BufReader::new(juror.stderr.take().expect("what it says")).lines();
+        let is_answered = |line: &String| line.starts_with('[');
+        let n_seen =
+            said.by_ref().map_while(Result::ok).filter(is_answered).take(n_answered).count();
+        assert_eq!(n_seen, n_answered, "answers before the end");
+        (juror, said)
     }
 
     /// An agent that is a script: the body of a Python function from a task to its answer.

@@ -179,7 +179,7 @@ fn what_is_asked_wrongly_is_told() {
     let stage = Stage::new();
     for (agent, options, words) in [
         ("nobody", "", "there is no agent `nobody`"),
-        ("command:", "", "which command?"),
+        ("command:", "", "names no command"),
         ("command:python3 'x.py", "", "a quote of the command is not closed"),
         ("chat", "", "no model is configured"),
         ("recorded:nowhere.json", "", "there is no such file"),
@@ -198,7 +198,7 @@ fn what_is_asked_wrongly_is_told() {
     }
     for command in ["/no/such/program", "false", "echo hello"] {
         let ended = stage.bench(&format!("command:{command}"), "--limit 1");
-        let words = "error: the agent cannot be tried";
+        let words = "error: the agent cannot start";
         assert_eq!((ended.code, ended.stderr.contains(words)), (2, true), "{}", ended.stderr);
         assert!(!stage.path("run").exists(), "no run is begun");
     }

@@ -155,7 +155,7 @@ fn an_agent_that_fails_for_want_of_a_key_is_told_how_to_have_it() {
     stage.write("agent.sh", "exit 4\n");
     let ended = stage.bench_with("command:sh agent.sh", options, &variables);
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("the agent cannot be tried"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the agent cannot start"), "{}", ended.stderr);
     assert!(ended.stderr.contains(&format!("hint: {word}")), "{}", ended.stderr);
     // It starts, and says that it failed.
     let failing = agent(&stage, "say(task, error='401 Unauthorized')");

@@ -148,7 +148,7 @@ fn a_server_that_cannot_start_says_why() {
     check("serve --tools tools --simulator chat", 2, "there is no model");
     check("serve --tools tools --model-url http://x", 2, "--model-url is given without --model");
     check("serve --tools tools --simulator chat --model m", 2, "no key for openai");
-    check("serve --tools tools --proxy not-an-address", 2, "is no address");
+    check("serve --tools tools --proxy not-an-address", 2, "is not an address");
     stage.write("bad.yaml", "tools: {folder: tools, sorces: [cache]}");
     check("serve -c bad.yaml", 2, "unknown setting `sorces`");
     stage.write("config.yml", "tools_folder: tools\nport: many\n");

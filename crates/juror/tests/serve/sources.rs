@@ -466,5 +466,5 @@ fn tools_are_called_from_the_command_line() {
     let (code, _, said) = stage.run("tools call nothing {} --tools tools");
     assert_eq!((code, said.contains("there is no API `nothing`")), (2, true), "{said}");
     let (code, _, said) = stage.run("tools call now_for_sky oops --tools tools --cache cache");
-    assert_eq!((code, said.contains("the arguments are no JSON")), (2, true), "{said}");
+    assert_eq!((code, said.contains("the arguments are not JSON")), (2, true), "{said}");
 }

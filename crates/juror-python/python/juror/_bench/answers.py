@@ -11,10 +11,11 @@ from .plain import plain
 
 LOG = logging.getLogger("juror")
 
-_ANSWERS = ("final_answer", "answer_details", "error")
+_ANSWERS = ("final_answer", "actual_answer", "answer_details", "steps", "actual_steps", "messages", "error")
 """The parts of which one makes an answer."""
 
-_PARTS = (*_ANSWERS, "called_apis", "tokens", "usd")
+_TOKENS = ("tokens", "total_tokens", "input_tokens", "output_tokens")
+_PARTS = (*_ANSWERS, *_TOKENS, "called_apis", "usd", "elapsed_sec")
 
 
 class NoAnswer(Exception):

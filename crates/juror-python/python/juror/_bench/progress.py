@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,40 @@ class QueryDone:
         return self.line
 
 
+@dataclass(frozen=True)
+class QuestionDone:
+    """The outcome of a question of a reference; its `str()` is the line that the program prints."""
+
+    n_done: int
+    """The number of finished questions, including this one."""
+    n_all: int
+    """The number of questions."""
+    question_id: str
+    """Its id."""
+    question: str
+    """Its text."""
+    n_steps: int | None
+    """The number of steps, if they are known."""
+    seconds: float | None
+    """How long the agent took, if known."""
+    error: str | None
+    """What went wrong."""
+    remarks: list[str]
+    """What is to be known about the answer, such as parts of it that could not be kept."""
+    line: str
+    """The whole outcome on one line."""
+    trial: int | None = None
+    """Which of several answers to the question it is; `None` if there is only one."""
+
+    def __str__(self) -> str:
+        return self.line
+
+
 Progress = Callable[[QueryDone], object]
+AskProgress = Callable[[QuestionDone], object]
 
 
-def listener(progress: bool | Progress | None) -> Progress:
+def listener(progress: bool | Callable[[Any], object] | None) -> Callable[[Any], object]:
     """Returns the function to call with progress."""
     if progress is None or progress is False:
         return lambda done: None

@@ -6,19 +6,19 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._juror import BenchRun
 from .agents import Origin, origin_of
 from .loop import Loop
 from .plain import path_of, plain
-from .progress import Progress, QueryDone, listener
+from .progress import Progress, QueryDone, QuestionDone, listener
 from .workers import LOG, Crew
 
 Path = str | os.PathLike[str]
 
-_MOST_TRIALS = 65535
+MOST_TRIALS = 65535
 
 _LOOK = 0.1
 """Seconds between checks for an interrupt."""
@@ -121,33 +121,44 @@ def bench(
 class Bench:
     """A run, from what users ask for to its result."""
 
+    seconds_for = "timeout"
+    """The option that says how long an agent may take."""
+
     def __init__(
         self,
         agent: Any,
         options: dict[str, Any],
-        progress: bool | Progress | None,
+        progress: bool | Callable[[Any], object] | None,
         loop: Loop | None = None,
     ) -> None:
         self.loop = loop
         """Where coroutines run; on a loop of Juror's own if left out."""
         self.origin = origin_of(agent)
-        self.tell = listener(progress)
-        self.options = options
-        self.jobs = _number(options["jobs"], "jobs")
-        self.timeout = _seconds(options["timeout"])
-        self.is_stopped = threading.Event()
-        """Set from another thread when the run is to end."""
+        self.begin(options, progress)
+        self.timeout = seconds(options[self.seconds_for], self.seconds_for)
         if self.origin.is_shared and self.jobs > 1:
             raise ValueError(
                 "one agent cannot be at several queries at a time\n"
                 "  hint: give its class, or a function that makes agents, so that each of `jobs` has its own"
             )
 
-    def run(self) -> dict[str, Any]:
+    def begin(self, options: dict[str, Any], progress: bool | Callable[[Any], object] | None) -> None:
+        """Takes what every run has."""
+        self.tell = listener(progress)
+        self.options = options
+        self.jobs = number(options["jobs"], "jobs")
+        self.is_stopped = threading.Event()
+        """Set from another thread when the run is to end."""
+
+    def run(self) -> Any:
         """Tries the agents on all queries."""
         with tempfile.TemporaryDirectory(prefix="juror-") as folder:
             engine = BenchRun(json.dumps(written(self.origin, self.options, folder), default=plain))
-        jobs = min(self.jobs, engine.n_queries)
+        return _read(self.answers(engine))
+
+    def answers(self, engine: BenchRun) -> bytes:
+        """Has agents of this process answer everything, and returns what came of it."""
+        jobs = max(1, min(self.jobs, engine.n_queries))
         crew = Crew(engine, self.origin, jobs, self.timeout, is_stopped=self.is_stopped, loop=self.loop)
         try:
             crew.start()
@@ -155,13 +166,22 @@ class Bench:
             self._follow(engine, crew)
             if crew.is_interrupted:
                 raise KeyboardInterrupt
-            return _read(engine.result())
+            return engine.result()
         finally:
             crew.leave()
             engine.close()
             crew.loops.release()
 
-    def _follow(self, engine: BenchRun, crew: Crew) -> None:
+    def outcome(self, engine: BenchRun) -> bytes:
+        """Has an agent that runs elsewhere answer everything, and returns what came of it."""
+        try:
+            engine.start()
+            self._follow(engine, None)
+            return engine.result()
+        finally:
+            engine.close()
+
+    def _follow(self, engine: BenchRun, crew: Crew | None) -> None:
         """Tells what happens until the run is over."""
         try:
             while self._hear(engine, crew, self.tell):
@@ -174,7 +194,7 @@ class Bench:
                 pass
             raise
 
-    def _hear(self, engine: BenchRun, crew: Crew, tell: Progress) -> bool:
+    def _hear(self, engine: BenchRun, crew: Crew | None, tell: Callable[[Any], object]) -> bool:
         """Hears what happens next, if something does; whether more may come."""
         heard = engine.next_event(_LOOK)
         if heard is None:
@@ -183,7 +203,9 @@ class Bench:
         kind = event.pop("kind")
         if kind == "done":
             tell(QueryDone(**event))
-        elif kind == "late":
+        elif kind == "answered":
+            tell(QuestionDone(**event))
+        elif kind == "late" and crew is not None:
             crew.replace(event["number"])
         elif kind == "warning":
             LOG.warning("%s", event["text"])
@@ -207,27 +229,27 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "agent": f"python:{origin.place}",
         "name": options["name"] or origin.name,
         "queries": _queries(options["queries"], folder),
-        "sets": _texts(options["set"]),
+        "sets": texts(options["set"]),
         "ids": _path(options["ids"]),
         "query_ids": [str(one) for one in options["query_ids"] or ()],
-        "limit": None if options["limit"] is None else _number(options["limit"], "limit"),
+        "limit": None if options["limit"] is None else number(options["limit"], "limit"),
         "tools": _path(options["tools"]),
-        "cache": _texts(options["cache"]),
+        "cache": texts(options["cache"]),
         "refresh": bool(options["refresh"]),
         "config": None if is_inline else _path(config),
         "settings": config if is_inline else None,
         "pool": options["pool"],
         "judge": options["judge"],
-        "repeats": None if options["repeats"] is None else _number(options["repeats"], "repeats"),
-        "jobs": _number(options["jobs"], "jobs"),
-        "trials": _number(options["trials"], "trials", most=_MOST_TRIALS),
-        "timeout": _seconds(options["timeout"]),
+        "repeats": None if options["repeats"] is None else number(options["repeats"], "repeats"),
+        "jobs": number(options["jobs"], "jobs"),
+        "trials": number(options["trials"], "trials", most=MOST_TRIALS),
+        "timeout": seconds(options["timeout"]),
         "server": options["server"],
         "server_token": options["server_token"],
         "output": _path(options["output"]),
         "run": _path(options["run"]),
         "fresh": bool(options["fresh"]),
-        "agent_env": _texts(options["agent_env"]),
+        "agent_env": texts(options["agent_env"]),
         "identity": origin.identity,
         "resume_changed": bool(options["resume_changed"]),
         "retry_errors": bool(options["retry_errors"]),
@@ -247,7 +269,8 @@ def _path(path: Any) -> str | None:
     return None if path is None else path_of(path)
 
 
-def _texts(given: Any) -> list[str]:
+def texts(given: Any) -> list[str]:
+    """What was given as one text or path, or as several."""
     if given is None:
         return []
     if isinstance(given, (str, os.PathLike)):
@@ -255,17 +278,19 @@ def _texts(given: Any) -> list[str]:
     return [path_of(one) for one in given]
 
 
-def _number(value: Any, name: str, most: int | None = None) -> int:
-    number = int(value)
-    if number != value or number < 1:
+def number(value: Any, name: str, most: int | None = None) -> int:
+    """A count that was given under a name."""
+    given = int(value)
+    if given != value or given < 1:
         raise ValueError(f"`{name}` is a whole number from 1 on, not {value!r}")
-    if most is not None and number > most:
+    if most is not None and given > most:
         raise ValueError(f"`{name}` is {most} at most, not {value!r}")
-    return number
+    return given
 
 
-def _seconds(value: Any) -> float:
-    seconds = float(value)
-    if not 0 < seconds <= 1e9:
-        raise ValueError(f"`timeout` is a number of seconds, not {value!r}")
-    return seconds
+def seconds(value: Any, name: str = "timeout") -> float:
+    """A number of seconds that was given under a name."""
+    given = float(value)
+    if not 0 < given <= 1e9:
+        raise ValueError(f"`{name}` is a number of seconds, not {value!r}")
+    return given

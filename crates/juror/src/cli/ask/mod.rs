@@ -38,9 +38,9 @@ Examples:
 
 const AFTER: &str = "
 
-Each response is written the moment it exists. The same command goes on with a file that was cut
-off, whatever ended it; FILE.run.json beside it says what identifies it, so that no two agents share
-a file. `juror eval REFERENCE --agent …` asks and judges in one go.";
+Each response is written as soon as it exists. If the command is cut off, run it again: it asks only
+what is still open. FILE.run.json beside the responses says whose they are, so that no two agents
+share a file. `juror eval REFERENCE --agent …` asks and judges in one go.";
 
 /// Ask a live agent every question of a reference, and record its answers and steps.
 #[derive(Args)]
@@ -51,7 +51,7 @@ pub(super) struct AskArgs {
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
-    /// Who is asked; see below.
+    /// The agent to ask; see below.
     #[arg(long, value_name = "AGENT", env = "JUROR_AGENT")]
     agent: String,
 
@@ -91,7 +91,7 @@ pub(super) struct AskArgs {
     #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
     max_cost: Option<f64>,
 
-    /// Ask all questions anew, in place of the responses that the file holds.
+    /// Ask all questions again, and replace the responses in the file.
     #[arg(long, env = "JUROR_FRESH", value_parser = boolish(),
         conflicts_with_all = ["retry_errors", "resume_changed"])]
     fresh: bool,
@@ -100,11 +100,11 @@ pub(super) struct AskArgs {
     #[arg(long, env = "JUROR_RETRY_ERRORS", value_parser = boolish())]
     retry_errors: bool,
 
-    /// Go on with a file though something about the agent or the questions changed.
+    /// Continue a file although something about the agent or the questions has changed.
     #[arg(long, env = "JUROR_RESUME_CHANGED", value_parser = boolish())]
     resume_changed: bool,
 
-    /// Say nothing but errors.
+    /// Print errors only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 

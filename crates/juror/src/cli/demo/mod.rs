@@ -100,6 +100,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         line: &[],
         recorded: Some(recorded),
         subject: None,
+        limit: None,
     };
     output::print_note(RECORDED);
     let exit = work.run()?;

@@ -3,6 +3,7 @@
 //! One run holds both: `attempts.jsonl` gets a response the moment it exists, `records.jsonl` each
 //! judgement. The agent stands for the responses in what identifies the run.
 
+use std::num::NonZero;
 use std::path::Path;
 
 use juror_ask::{Asked, QuestionSelection, ResponseLog, select_questions};
@@ -35,18 +36,20 @@ pub(super) fn run(
     );
     anyhow::ensure!(
         !args.trace.is_given(),
-        "--map and --question-id are for traces, not for an agent that is asked\n  hint: juror ask has --question-id and --limit"
+        "--map and --question-id are for traces, not for an agent that is asked\n  hint: --limit asks only the first questions; juror ask --question-id asks single ones"
     );
     let reference = load(&args.reference)?;
     let dataset = read_reference(&reference)?;
-    let questions = select_questions(&dataset.questions, &QuestionSelection::default());
+    let limit = args.limit.map(NonZero::get);
+    let wanted = QuestionSelection { limit, ..QuestionSelection::default() };
+    let questions = select_questions(&dataset.questions, &wanted);
     let work = LiveWork {
         agent,
         name: args.run.name.as_ref(),
         args: &args.live,
         settings,
         models: args.ask.options(),
-        jobs: args.report.jobs.map_or(JOBS, std::num::NonZero::get),
+        jobs: args.report.jobs.map_or(JOBS, NonZero::get),
         quiet: args.report.quiet,
         line,
     };
@@ -65,8 +68,8 @@ pub(super) fn run(
     let questioning = start_first(questioning, &runtime, replaces)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
-    let begun = args.work(&reference, &nothing, settings, line);
-    let (log, folder) = Work { subject: Some(subject), ..begun }.begin(&place)?;
+    let of_agent = |work| Work { subject: Some(subject), limit, ..work };
+    let (log, folder) = of_agent(args.work(&reference, &nothing, settings, line)).begin(&place)?;
     let attempts = RunFile::Attempts.path_in(&folder);
     let mut responses = ResponseLog::open(&attempts, false, resume.fresh)?;
     if resume.retry_errors {
@@ -81,16 +84,22 @@ pub(super) fn run(
             return Err(error);
         }
     };
-    if !is_done(&asked) {
-        return Ok(Exit::OutsideFailed);
+    let is_done = is_done(&asked);
+    if is_done {
+        responses.put_in_order(&asked_for).map_err(error_of)?;
+    } else {
+        drop(responses);
     }
-    responses.put_in_order(&asked_for).map_err(error_of)?;
-
     let responses = load(&attempts.display().to_string()).map_err(|error| Outside(error.into()))?;
-    let models = left_to_spend(args, settings, &asked)?;
-    let judged = args.work(&reference, &responses, settings, line);
-    let judged = Work { subject: Some(subject), ask: &models, ..judged };
-    let exit = judged.run_in(&place, Some(log))?;
+    let work = of_agent(args.work(&reference, &responses, settings, line));
+    let models = is_done.then(|| left_to_spend(args, settings, &asked)).transpose();
+    let Ok(Some(models)) = models else {
+        if has_lines(&attempts) {
+            work.keep_unfinished(&log)?;
+        }
+        return models.map(|_| Exit::OutsideFailed);
+    };
+    let exit = Work { ask: &models, ..work }.run_in(&place, Some(log))?;
     Ok(if tell_errors(&asked) { Exit::OutsideFailed } else { exit })
 }
 

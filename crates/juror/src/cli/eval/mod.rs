@@ -28,7 +28,7 @@ pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
 use self::page::EvalPage;
 use self::summary::Summary;
-use super::agent_args::AGENTS;
+use super::agent_args::{AGENTS, has_option};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
 use super::live_args::LiveArgs;
@@ -67,6 +67,9 @@ Examples:
   Ask an agent first, three times; the same command goes on with a run that was cut off:
     juror eval reference.yaml --agent openai:http://127.0.0.1:8000/v1 --trials 3 --run runs/live
 
+  A first look at an agent, on ten questions:
+    juror eval reference.yaml --agent python:my_agent:answer --limit 10
+
   Several answers to each question, one after another in the file:
     juror eval reference.yaml responses.jsonl --trials-in-responses -o results.json
 
@@ -103,6 +106,10 @@ pub(super) struct EvalArgs {
     /// Ask this agent for its answers, in place of RESPONSES; see below.
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
+
+    /// Ask the agent only the first N questions; the others do not count.
+    #[arg(long, value_name = "N", env = "JUROR_LIMIT", value_parser = parse_count::<NonZero<usize>>)]
+    limit: Option<NonZero<usize>>,
 
     #[command(flatten)]
     rules: RuleArgs,
@@ -199,6 +206,10 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     if let Some(agent) = &args.agent {
         return live::run(args, agent, &settings, line);
     }
+    anyhow::ensure!(
+        !has_option(line, "--limit"),
+        "--limit is for agents that are asked, and RESPONSES are answers that were recorded\n  hint: name an agent with --agent, or take the questions out of REFERENCE"
+    );
     if args.live.how.trials.get() > 1 && !args.report.quiet {
         output::warn(
             "--trials says nothing about recorded answers\n  hint: ask an agent with --agent; several recorded answers are told apart by their `trial`",
@@ -232,6 +243,7 @@ impl EvalArgs {
             line,
             recorded: None,
             subject: None,
+            limit: None,
         }
     }
 }
@@ -253,6 +265,8 @@ pub(super) struct Work<'w> {
     pub(super) recorded: Option<Recorded>,
     /// The agent that is asked for the responses; `None` if they were recorded.
     pub(super) subject: Option<SubjectIdentity<'w>>,
+    /// How many questions of the reference count, from the first on.
+    pub(super) limit: Option<usize>,
 }
 
 impl Work<'_> {
@@ -276,6 +290,26 @@ impl Work<'_> {
         let log = log.context("the run of an agent is kept in a folder")?;
         let folder = log.folder().to_owned();
         Ok((log, folder))
+    }
+
+    /// Scores what an agent answered before asking stopped, into the folder of its run. Nobody is
+    /// asked, and the run stays unfinished.
+    fn keep_unfinished(&self, log: &RunLog<KnownJudgement>) -> anyhow::Result<()> {
+        let plan = self.plan()?;
+        let evaluation = self.open(&plan)?.answered();
+        let judges = self.ask.judges(self.settings, &plan.profile, None, true)?;
+        let mut files = ResultFiles::default();
+        files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
+        let judging = Judging { judges: judges.as_ref(), log: Some(log) };
+        evaluation.score_unfinished(judging, files).map_err(|error| Outside(error.into()))?;
+        if !self.report.quiet {
+            let n_answers = count(evaluation.n_cases(), "answer");
+            let folder = log.folder().display();
+            output::print_note(&format!(
+                "results of {n_answers} are in {folder}; no answer was judged, and no other output was written"
+            ));
+        }
+        Ok(())
     }
 
     /// The same in a place, with the log of a run that has begun already, if there is one.
@@ -367,6 +401,7 @@ impl Work<'_> {
         let mut plan = self.settings.plan();
         plan.threads = self.report.jobs.map_or(plan.threads, NonZero::get);
         plan.repeated_ids = self.repeated_ids;
+        plan.limit = self.limit;
         plan.explain = self.report.explain;
         plan.calibrations = load_calibrations(&self.settings.judge.calibration)?;
         self.gate.add_to(&mut plan)?;

@@ -49,6 +49,10 @@ impl Summary<'_> {
     fn title(&self) -> String {
         let Evaluation { plan, dataset, responses, .. } = self.evaluation;
         let mut questions = count(dataset.questions.len(), "question");
+        if self.evaluation.n_left_out() > 0 {
+            let n = dataset.questions.len();
+            questions = format!("{n} of {} questions", n + self.evaluation.n_left_out());
+        }
         if responses.have_trials() {
             questions = format!("{} to {questions}", count(self.evaluation.n_cases(), "answer"));
         }
@@ -114,6 +118,7 @@ impl Summary<'_> {
         JsonSummary {
             profile: profile_name(&self.evaluation.plan.profile),
             questions: self.evaluation.dataset.questions.len(),
+            left_out: self.evaluation.n_left_out(),
             answers: has_trials.then(|| self.evaluation.n_cases()),
             errors: self.outcome.product.aggregates.micro.n_errors,
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
@@ -147,6 +152,9 @@ fn failures_in_words(record: &Record<'_>) -> Option<String> {
 struct JsonSummary {
     profile: &'static str,
     questions: usize,
+    /// How many questions of the reference do not count, because of a limit.
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: usize,
     /// The number of cases, if questions have several answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<usize>,
@@ -160,6 +168,11 @@ struct JsonSummary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<model_args::JsonCalls>,
     aggregates: Box<RawValue>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]

@@ -43,8 +43,9 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
     let rows: Vec<RunRow> = runs.iter().map(row).collect();
     output::print_data(&runs_table(&rows, output::palette()))?;
     for run in &runs {
-        if let Some(damage) = run.damage() {
-            output::warn(&format!("{}: {damage}", run.folder.display()));
+        let unjudged = run.manifest.unjudged.as_ref().map(ToString::to_string);
+        for problem in run.damage().into_iter().chain(unjudged) {
+            output::warn(&format!("{}: {problem}", run.folder.display()));
         }
     }
     Ok(Exit::Done)
@@ -100,5 +101,5 @@ fn in_json(run: &StoredRun) -> Value {
     let manifest = &run.manifest;
     json!({"folder": run.folder.display().to_string(), "id": manifest.id, "name": manifest.name,
         "kind": manifest.kind, "began": manifest.began, "ended": manifest.ended,
-        "state": run.state(), "damage": run.damage(), "n": n, "means": means, "intervals": intervals, "usd": usd})
+        "state": run.state(), "damage": run.damage(), "unjudged": manifest.unjudged, "n": n, "means": means, "intervals": intervals, "usd": usd})
 }

@@ -94,6 +94,7 @@ fn in_words(run: &StoredRun, damage: Option<String>) -> String {
     let rows = rows.chain([
         ("files", Some(files(run))),
         ("damage", damage),
+        ("unjudged", manifest.unjudged.as_ref().map(ToString::to_string)),
         ("lacks", lacks(run)),
         ("go on", (!manifest.is_complete).then(|| go_on(manifest))),
     ]);
@@ -127,7 +128,7 @@ fn decided_by(manifest: &Manifest) -> Vec<(&'static str, Option<String>)> {
     let n = manifest.question_hashes().len();
     match manifest.kind {
         RunKind::Eval => vec![
-            ("reference", input(&identity["reference"], (n > 0).then(|| count(n, "question")))),
+            ("reference", input(&identity["reference"], (n > 0).then(|| questions(manifest, n)))),
             ("responses", input(&identity["responses"], None)),
             ("judge", Some(judges(manifest))),
             ("rules", manifest.rules().map(|rules| rules_name(rules).to_owned())),
@@ -146,6 +147,14 @@ fn decided_by(manifest: &Manifest) -> Vec<(&'static str, Option<String>)> {
                 ("judge", Some(judge_of_agents(manifest))),
             ]
         }
+    }
+}
+
+/// Returns how many questions were to be answered, and of how many if some were left out.
+fn questions(manifest: &Manifest, n: usize) -> String {
+    match manifest.identity["reference"]["left_out"].as_u64() {
+        Some(n_left_out) => format!("{n} of {} questions", n as u64 + n_left_out),
+        None => count(n, "question"),
     }
 }
 
