@@ -52,12 +52,12 @@ pub struct ClusterNoun(pub &'static str);
 impl ClusterNoun {
     /// Counts clusters, such as `3 queries`.
     pub fn count(self, n: usize) -> String {
+        if n == 1 { format!("1 {}", self.0) } else { format!("{n} {}", self.plural()) }
+    }
+
+    fn plural(self) -> String {
         let ClusterNoun(noun) = self;
-        match (n, noun.strip_suffix('y')) {
-            (1, _) => format!("1 {noun}"),
-            (_, Some(stem)) => format!("{n} {stem}ies"),
-            (_, None) => format!("{n} {noun}s"),
-        }
+        noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies"))
     }
 
     /// What is compared between runs, where this is what a cluster is.
@@ -98,8 +98,7 @@ impl Caution {
 
     /// Says what is equal where there is no spread.
     fn equal(self, of: Numbered, clusters: Option<usize>, noun: ClusterNoun) -> String {
-        let counted = clusters.map(|n| noun.count(n));
-        match (of, counted) {
+        match (of, clusters.map(|_| noun.plural())) {
             (Numbered::Values, None) => "all values are equal".into(),
             (Numbered::Values, Some(all)) => format!("the means of all {all} are equal"),
             (Numbered::Changes, None) => format!("all {} changed by the same", noun.compared()),
@@ -230,16 +229,11 @@ mod tests {
             (Caution::OneValue, Numbered::Values, None, "there is one value"),
             (Caution::OneCluster, Numbered::Values, Some(1), "all values are of one template"),
             (Caution::NoSpread, Numbered::Values, None, "all values are equal"),
-            (
-                Caution::NoSpread,
-                Numbered::Values,
-                Some(3),
-                "the means of all 3 templates are equal",
-            ),
+            (Caution::NoSpread, Numbered::Values, Some(3), "the means of all templates are equal"),
             (Caution::OneValue, Numbered::Changes, None, "only one was compared"),
             (Caution::OneCluster, Numbered::Changes, Some(1), "all questions are of one template"),
             (Caution::NoSpread, Numbered::Changes, None, "all questions changed by the same"),
-            (Caution::NoSpread, Numbered::Changes, Some(3), "all 3 templates changed by the same"),
+            (Caution::NoSpread, Numbered::Changes, Some(3), "all templates changed by the same"),
         ] {
             assert_eq!(told(caution, of, clusters), seen);
         }

@@ -326,7 +326,7 @@ mod tests {
         for told in [
             "± is half of the 95 % interval of a mean, allowing for 12 queries",
             "* fewer than 10 queries are few for an interval",
-            "no ± for API Call, time of G1",
+            "no ± for API Call, API Call of G2, API Call of G1: the means of all queries are equal",
             "100 % of 12 queries are solved sometimes, by sopr_score",
             "k  pass@k       interval  pass^k       interval   n",
         ] {
