@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::by_group::Groups;
+use crate::calibration::CalibratedMetric;
 use crate::flips::Flips;
 use crate::gates::{Baseline, Gate, GateOutcome, GateVerdict, GatedRun, Gates, worst};
 use crate::headline::{baseline_headline, headline_among};
@@ -151,6 +152,10 @@ pub struct Comparison {
     pub confidence: f64,
     /// The run that the others are compared with.
     pub baseline: RunFacts,
+    /// The means of the baseline without the judge's errors, for metrics that have a calibration.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, CalibratedMetric>")]
+    pub calibrated: ByMetric<CalibratedMetric>,
     /// The others, in order.
     pub candidates: Vec<CandidateComparison>,
     /// The worst verdict of all gates.
@@ -190,6 +195,11 @@ pub struct CandidateComparison {
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, BTreeMap<String, MetricComparison>>")]
     pub by_group: Ordered<String, ByMetric<MetricComparison>>,
+    /// The means of the candidate without the judge's errors, for metrics that have a calibration.
+    /// Differences are of the judge's own scores.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, CalibratedMetric>")]
+    pub calibrated: ByMetric<CalibratedMetric>,
     /// Metrics that are not compared, and why.
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, String>")]
@@ -235,6 +245,7 @@ pub fn compare<'r>(
         format: Comparison::FORMAT,
         confidence: options.confidence,
         baseline: baseline.facts.clone(),
+        calibrated: ByMetric::default(),
         verdict: compared.iter().map(|own| own.verdict).max().unwrap_or(GateVerdict::Pass),
         candidates: compared,
     })
@@ -243,6 +254,23 @@ pub fn compare<'r>(
 impl Comparison {
     /// The name of the format.
     pub const FORMAT: &'static str = "juror.compare/1";
+
+    /// Adds the means without the judges' errors: those of the baseline, then those of each candidate.
+    /// Metrics that are not compared are left out.
+    pub fn add_calibrated(&mut self, runs: impl IntoIterator<Item = ByMetric<CalibratedMetric>>) {
+        let mut runs = runs.into_iter();
+        let is_compared = |metric: &String, own: &CandidateComparison| {
+            own.metrics.contains_key(metric) || own.left_out.contains_key(metric)
+        };
+        if let Some(mut own) = runs.next() {
+            own.retain(|metric, _| self.candidates.iter().any(|other| is_compared(metric, other)));
+            self.calibrated = own;
+        }
+        for (candidate, mut own) in self.candidates.iter_mut().zip(runs) {
+            own.retain(|metric, _| is_compared(metric, candidate));
+            candidate.calibrated = own;
+        }
+    }
 }
 
 fn check_metrics(
@@ -316,6 +344,7 @@ impl Pair<'_> {
             metrics: ByMetric::default(),
             groups: groups.sizes(),
             by_group: Ordered::default(),
+            calibrated: ByMetric::default(),
             left_out: ByMetric::default(),
             flips: Vec::new(),
             gates: Vec::new(),

@@ -52,12 +52,17 @@ pub struct ClusterNoun(pub &'static str);
 impl ClusterNoun {
     /// Counts clusters, such as `3 queries`.
     pub fn count(self, n: usize) -> String {
+        if n == 1 { format!("1 {}", self.0) } else { format!("{n} {}", self.plural()) }
+    }
+
+    fn plural(self) -> String {
         let ClusterNoun(noun) = self;
-        match (n, noun.strip_suffix('y')) {
-            (1, _) => format!("1 {noun}"),
-            (_, Some(stem)) => format!("{n} {stem}ies"),
-            (_, None) => format!("{n} {noun}s"),
-        }
+        noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies"))
+    }
+
+    /// What is compared between runs, where this is what a cluster is.
+    fn compared(self) -> &'static str {
+        if self.0 == "query" { "queries" } else { "questions" }
     }
 }
 
@@ -71,18 +76,44 @@ impl Caution {
         }
     }
 
-    /// Says it in a sentence without a full stop.
-    pub fn text(self, n_clusters: usize, noun: ClusterNoun) -> String {
-        match self {
-            Caution::OneValue => "one value has no interval".into(),
-            Caution::OneCluster => {
-                let ClusterNoun(noun) = noun;
-                format!("all values are of one {noun}: how far others differ cannot be known")
+    /// Says why there is no interval, or what to keep in mind about it, without a full stop.
+    pub fn text(self, of: Numbered, clusters: Option<usize>, noun: ClusterNoun) -> String {
+        let ClusterNoun(one) = noun;
+        let (what, others) = match of {
+            Numbered::Values => ("values", "differ"),
+            Numbered::Changes => (noun.compared(), "change"),
+        };
+        let seen = match (self, of) {
+            (Caution::FewClusters, _) => {
+                let counted = noun.count(clusters.unwrap_or(0));
+                return format!("{counted} are few for an interval");
             }
-            Caution::NoSpread => "the values do not vary, so no interval can be had".into(),
-            Caution::FewClusters => format!("{} are few for an interval", noun.count(n_clusters)),
+            (Caution::OneValue, Numbered::Values) => "there is one value".into(),
+            (Caution::OneValue, Numbered::Changes) => "only one was compared".into(),
+            (Caution::OneCluster, _) => format!("all {what} are of one {one}"),
+            (Caution::NoSpread, _) => self.equal(of, clusters, noun),
+        };
+        format!("{seen}, which does not show how far others would {others}")
+    }
+
+    /// Says what is equal where there is no spread.
+    fn equal(self, of: Numbered, clusters: Option<usize>, noun: ClusterNoun) -> String {
+        match (of, clusters.map(|_| noun.plural())) {
+            (Numbered::Values, None) => "all values are equal".into(),
+            (Numbered::Values, Some(all)) => format!("the means of all {all} are equal"),
+            (Numbered::Changes, None) => format!("all {} changed by the same", noun.compared()),
+            (Numbered::Changes, Some(all)) => format!("all {all} changed by the same"),
         }
     }
+}
+
+/// What an interval is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbered {
+    /// The numbers of a run.
+    Values,
+    /// How questions changed from one run to another.
+    Changes,
 }
 
 /// The mean of some values, with its interval if one can be had.
@@ -182,7 +213,29 @@ mod tests {
         {
             assert_eq!(ClusterNoun(noun).count(n), words);
         }
-        let few = Caution::FewClusters.text(3, ClusterNoun("query"));
+        let few = Caution::FewClusters.text(Numbered::Values, Some(3), ClusterNoun("query"));
         assert_eq!(few, "3 queries are few for an interval");
+    }
+
+    #[test]
+    fn why_there_is_no_interval_is_told_in_a_sentence() {
+        let told = |caution: Caution, of, clusters| {
+            let text = caution.text(of, clusters, ClusterNoun("template"));
+            let (seen, why) = text.split_once(", which does not show ").expect("a reason");
+            assert!(why.starts_with("how far others would "), "{text}");
+            seen.to_owned()
+        };
+        for (caution, of, clusters, seen) in [
+            (Caution::OneValue, Numbered::Values, None, "there is one value"),
+            (Caution::OneCluster, Numbered::Values, Some(1), "all values are of one template"),
+            (Caution::NoSpread, Numbered::Values, None, "all values are equal"),
+            (Caution::NoSpread, Numbered::Values, Some(3), "the means of all templates are equal"),
+            (Caution::OneValue, Numbered::Changes, None, "only one was compared"),
+            (Caution::OneCluster, Numbered::Changes, Some(1), "all questions are of one template"),
+            (Caution::NoSpread, Numbered::Changes, None, "all questions changed by the same"),
+            (Caution::NoSpread, Numbered::Changes, Some(3), "all templates changed by the same"),
+        ] {
+            assert_eq!(told(caution, of, clusters), seen);
+        }
     }
 }

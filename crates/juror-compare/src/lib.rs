@@ -72,7 +72,7 @@ pub use comparison::{
     CandidateComparison, CompareOptions, ComparedRun, Comparison, Incomparable, compare,
     comparison_schema,
 };
-pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method};
+pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method, Numbered};
 pub use flips::{BrokenGroup, Flip, Flips};
 pub use gates::{
     Bound, ChangeLimit, Condition, Gate, GateLevel, GateOutcome, GateVerdict, GatedRun, Gates,

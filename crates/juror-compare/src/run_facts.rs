@@ -1,7 +1,7 @@
 //! What identifies a run, as far as comparing it with others needs to know.
 
 use hashbrown::HashMap;
-use juror_score::JudgedBy;
+use juror_score::{JudgedBy, Release};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,6 +33,9 @@ pub struct RunFacts {
     /// The rules of scoring, as text that is equal for equal rules.
     #[serde(skip)]
     pub rules: Option<String>,
+    /// The profile that the rules are based on, for results that tell no more of their rules.
+    #[serde(skip)]
+    pub release: Option<Release>,
     /// The judge: its models, parameters and prompts, as text that is equal for equal judges.
     #[serde(skip)]
     pub judge: Option<String>,
@@ -81,6 +84,7 @@ impl RunFacts {
             damage: None,
             reference: None,
             rules: None,
+            release: None,
             judge: None,
             judged_by: None,
             questions: HashMap::new(),
@@ -95,9 +99,16 @@ impl RunFacts {
         let differs = [
             (Difference::Kind, self.kind != other.kind),
             (Difference::Reference, known(&self.reference, &other.reference)),
-            (Difference::Rules, known(&self.rules, &other.rules)),
+            (
+                Difference::Rules,
+                known(&self.rules, &other.rules) || self.is_of_other_release(other),
+            ),
         ];
         differs.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
+    }
+
+    fn is_of_other_release(&self, other: &RunFacts) -> bool {
+        self.release.zip(other.release).is_some_and(|(own, theirs)| own != theirs)
     }
 
     /// The hash of a question, if it is known.

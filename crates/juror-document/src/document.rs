@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::found_problems::FoundProblems;
 use crate::not_numbers::Quoted;
 use crate::problem::{DatasetError, Path, Place, Problem, Problems};
-use crate::yaml::{self, NotYaml};
+use crate::yaml::{self, NotYaml, Target};
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,7 +263,10 @@ impl Document {
         let kept = found.len().min(Problems::MOST);
         let places = match self.json {
             None => found[..kept].iter().map(|at| self.line_and_column(at.offset)).collect(),
-            Some(_) => yaml::locate(self.text(), found[..kept].iter().map(|at| &at.path)),
+            Some(_) => yaml::locate(
+                self.text(),
+                found[..kept].iter().map(|at| Target::of(&at.path, &at.problem)),
+            ),
         };
         for (index, UnplacedProblem { path, problem, .. }) in found.into_iter().enumerate() {
             let (line, column) = places.get(index).copied().unwrap_or((1, 1));
@@ -277,7 +280,8 @@ impl Document {
 
     /// Returns a problem at a path of a file with one value, such as settings.
     pub fn error_at(&self, path: Path, problem: Problem) -> DatasetError {
-        let places = yaml::locate(self.text(), std::iter::once(&path));
+        let target = Target::of(&path, &problem);
+        let places = yaml::locate(self.text(), std::iter::once(target));
         let (line, column) = places.first().copied().unwrap_or((1, 1));
         self.error(line, column, path, problem)
     }
@@ -285,7 +289,8 @@ impl Document {
     /// Like [`error_at`](Self::error_at) for several problems, parsing the file once.
     pub fn errors_at(&self, found: Vec<(Path, Problem)>) -> Problems {
         let kept = found.len().min(Problems::MOST);
-        let places = yaml::locate(self.text(), found[..kept].iter().map(|(path, _)| path));
+        let targets = found[..kept].iter().map(|(path, problem)| Target::of(path, problem));
+        let places = yaml::locate(self.text(), targets);
         let mut problems = Problems::default();
         for (index, (path, problem)) in found.into_iter().enumerate() {
             let (line, column) = places.get(index).copied().unwrap_or((1, 1));

@@ -202,6 +202,21 @@ pub enum Problem {
         /// The range in words.
         range: &'static str,
     },
+    /// An amount of tokens, money or time is below 0.
+    NegativeAmount {
+        /// Its key.
+        key: String,
+        /// The amount.
+        value: String,
+        /// The number of further occurrences.
+        n_more: usize,
+    },
+    /// The numbers of failed responses are left out, as profile 5 does, and nobody knows whether it is
+    /// the profile of these results.
+    UnknownProfile {
+        /// How many failed responses have numbers.
+        n: usize,
+    },
     /// A step has an unknown status.
     UnknownStatus {
         /// The status, as JSON without quotes.
@@ -228,12 +243,19 @@ pub enum Problem {
     Label(LabelProblem),
     /// A part of a document of tools that cannot be used as it is.
     Tools(ToolsProblem),
-    /// A setting is unknown or has the wrong type.
+    /// A setting has a value that it cannot have.
     BadSetting {
         /// What is wrong with it.
         message: String,
         /// What to do about it.
         hint: Option<String>,
+    },
+    /// A setting that there is not. The key is what is wrong, whatever its value.
+    UnknownSetting {
+        /// Its key.
+        key: String,
+        /// What to do about it.
+        hint: String,
     },
 }
 
@@ -270,6 +292,11 @@ impl Problem {
         (discriminant(self), of_label, self.is_note())
     }
 
+    /// Whether a key is what is wrong, and not its value.
+    pub(crate) fn is_of_key(&self) -> bool {
+        matches!(self, Problem::UnknownSetting { .. })
+    }
+
     /// Whether this already stands for all occurrences of the same problem.
     fn is_folded(&self) -> bool {
         matches!(
@@ -277,6 +304,7 @@ impl Problem {
             Problem::UnknownKey { .. }
                 | Problem::NoNumber { .. }
                 | Problem::NoTrial { .. }
+                | Problem::NegativeAmount { .. }
                 | Problem::UnknownStatus { .. }
         )
     }
@@ -290,6 +318,8 @@ impl Problem {
                 | Problem::NoTrial { .. }
                 | Problem::UnknownStatus { .. }
                 | Problem::OutOfRange { .. }
+                | Problem::NegativeAmount { .. }
+                | Problem::UnknownProfile { .. }
                 | Problem::NumberAsText(_)
                 | Problem::TruthAsText { .. }
                 | Problem::UnknownQuestion(_)
@@ -304,6 +334,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
+            Problem::UnknownSetting { key, .. } => write!(f, "unknown setting `{key}`"),
             Problem::BadYaml { message, .. } => write!(f, "not valid YAML: {message}"),
             Problem::RepeatedKey(key) => write!(f, "the key `{key}` is used twice"),
             Problem::TruthAsText { word, truth } => {
@@ -375,6 +406,21 @@ impl fmt::Display for Problem {
             }
             Problem::OutOfRange { key, value, range } => {
                 write!(f, "`{key}` is {value}, outside {range}, and is left out of the statistics")
+            }
+            Problem::NegativeAmount { key, value, n_more } => {
+                write!(f, "`{key}` is {value}, and an amount cannot be below 0")?;
+                and_more(f, *n_more)
+            }
+            Problem::UnknownProfile { n } => {
+                let (failed, have, are) = match n {
+                    1 => ("1 failed response".to_owned(), "has", "is"),
+                    n => (format!("{n} failed responses"), "have", "are"),
+                };
+                write!(
+                    f,
+                    "{failed} {have} numbers, and {are} left out of the statistics, as profile 5 does: \
+                     these results do not tell which profile made them"
+                )
             }
             Problem::UnknownStatus { word, n_more } => {
                 write!(f, "unknown status `{word}` of a step, which can match nothing")?;
@@ -453,6 +499,12 @@ impl Problem {
             Problem::OutOfRange { .. } => {
                 Some("it counts as an answer without a score; write shares, not percentages".into())
             }
+            Problem::NegativeAmount { .. } => {
+                Some("it counts as it stands; correct it, or leave it out".into())
+            }
+            Problem::UnknownProfile { .. } => {
+                Some("choose with --profile: 5, or 6, which counts them in; in Python `profile=`".into())
+            }
             Problem::UnknownStatus { .. } => {
                 Some("write `success` or `error`, or leave it out".into())
             }
@@ -473,6 +525,7 @@ impl Problem {
                     .into(),
             ),
             Problem::BadSetting { hint, .. } => hint.clone(),
+            Problem::UnknownSetting { hint, .. } => Some(hint.clone()),
             Problem::Label(problem) => problem.hint().map(Into::into),
             Problem::Tools(problem) => problem.hint().map(Into::into),
             _ => None,

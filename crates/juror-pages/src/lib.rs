@@ -19,8 +19,12 @@ mod kept_calls;
 mod result_judge;
 mod run_pages;
 mod scored_run;
+mod told_results;
 
 pub use judge_settings::JudgeReplies;
-pub use result_judge::{JudgeForm, judge_of_attempts};
+pub use result_judge::{JudgeForm, judge_of_attempts, one_judge};
 pub use run_pages::RunPages;
-pub use scored_run::{ScoredRun, UnreadableRun, explain_result, judge_of_questions};
+pub use scored_run::{
+    ScoredRun, UnreadableRun, calibrated_means, explain_result, judge_of_questions,
+};
+pub use told_results::{ToldResults, plan_beside, release_of};

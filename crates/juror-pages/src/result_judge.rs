@@ -47,8 +47,13 @@ pub fn judge_of_attempts(document: &Document) -> Option<JudgedBy> {
 /// Who judged all of these results of questions; `None` if no result says it, or if they were judged
 /// by several.
 pub(crate) fn judge_of_results<'r>(results: impl IntoIterator<Item = &'r str>) -> Option<JudgedBy> {
+    one_judge(results.into_iter().filter_map(judge_of_result))
+}
+
+/// The judge that all of these are; `None` if there are several, or none.
+pub fn one_judge(judges: impl IntoIterator<Item = JudgedBy>) -> Option<JudgedBy> {
     let mut found: Option<JudgedBy> = None;
-    for by in results.into_iter().filter_map(judge_of_result) {
+    for by in judges {
         match &mut found {
             None => found = Some(by),
             Some(known) if known.agrees_with(&by) => {

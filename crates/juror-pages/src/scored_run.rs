@@ -5,21 +5,25 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
-use juror_compare::{Calibration, ComparedRun, Flip, Kind, RunFacts, Statistics};
+use juror_compare::{
+    ByMetric, CalibratedMetric, Calibration, ComparedRun, Flip, Kind, RunFacts, Statistics,
+};
 use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
 use juror_run::{Calibrating, Plan, ProfileNumber, Settings};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
-use juror_score::read::{OwnMetrics, ResultCase, read_results};
+use juror_score::read::{OwnMetrics, ResultCase};
 use juror_score::statistics::CONFIDENCE;
-use juror_score::{JudgedBy, Profile, ScoreTable, explain, score};
+use juror_score::{JudgedBy, Profile, Release, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::damage::damage;
 use crate::result_judge::{JudgeForm, judge_of_attempts, judge_of_results};
+use crate::told_results::{ToldResults, plan_beside, release_of};
 
 /// A run as comparison sees it: what identifies it, and its numbers.
 pub struct ScoredRun {
@@ -72,8 +76,11 @@ impl ScoredRun {
                 Kind::Eval => judge_of_questions(&document),
                 Kind::Bench => judge_of_attempts(&document),
             };
-            let facts = RunFacts { judged_by, ..RunFacts::of_file(name, kind) };
-            Ok(ScoredRun::of_results(facts, document, plan.clone(), metrics)?)
+            let own = plan_beside(name, plan);
+            let release = own.as_ref().map(|own| release_of(&own.profile));
+            let facts = RunFacts { judged_by, release, ..RunFacts::of_file(name, kind) };
+            let plan = own.unwrap_or_else(|| plan.clone());
+            Ok(ScoredRun::of_results(facts, document, plan, metrics)?)
         }
     }
 
@@ -108,7 +115,33 @@ impl ScoredRun {
         metrics: &OwnMetrics,
     ) -> Result<ScoredRun, Problems> {
         plan.custom_metrics = metrics.add_from(plan.custom_metrics, &document);
-        let (scores, problems) = read_scores(&document, facts.kind, &plan)?;
+        match facts.kind {
+            Kind::Eval => ScoredRun::of_questions(facts, document, &plan),
+            Kind::Bench => ScoredRun::of_attempts(facts, document, plan),
+        }
+    }
+
+    fn of_questions(
+        mut facts: RunFacts,
+        document: Document,
+        plan: &Plan,
+    ) -> Result<ScoredRun, Problems> {
+        let ToldResults { aggregator, problems, .. } =
+            ToldResults::read(std::slice::from_ref(&document), plan)?;
+        if plan.profile_of_6.is_some() {
+            facts.release = aggregator.told_rules().release();
+        }
+        let (profile, scores) = (aggregator.profile().clone(), aggregator.into_scores());
+        Ok(ScoredRun { facts, scores, problems, manifest: None, document, profile })
+    }
+
+    fn of_attempts(facts: RunFacts, document: Document, plan: Plan) -> Result<ScoredRun, Problems> {
+        let (file, problems) = read_result_file(&document);
+        if file.results.is_empty() && !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut scores = ScoreTable::of_attempts();
+        file.results.iter().for_each(|card| scores.push_attempt(card));
         let (manifest, profile) = (None, plan.profile);
         Ok(ScoredRun { facts, scores, problems, manifest, document, profile })
     }
@@ -121,10 +154,7 @@ impl ScoredRun {
     /// Computes its statistics, with the means that people would give where its judge was checked by
     /// them.
     pub fn statistics(&self, calibrations: &[Calibration]) -> Statistics {
-        let mut statistics = Statistics::of_run(self.side(), CONFIDENCE);
-        let judge = self.facts.judged_by.as_ref();
-        Calibrating::by_judge(calibrations, judge).apply(&mut statistics, &self.scores);
-        statistics
+        statistics_of(self.side(), calibrations, CONFIDENCE)
     }
 
     /// The rules by which it was scored.
@@ -164,12 +194,37 @@ impl ScoredRun {
     }
 }
 
+/// Computes the means of a run without its judge's errors, for metrics that have a calibration.
+pub fn calibrated_means(
+    run: ComparedRun<'_>,
+    calibrations: &[Calibration],
+    confidence: f64,
+) -> ByMetric<CalibratedMetric> {
+    if calibrations.is_empty() {
+        return ByMetric::default();
+    }
+    statistics_of(run, calibrations, confidence).calibrated
+}
+
+fn statistics_of(
+    run: ComparedRun<'_>,
+    calibrations: &[Calibration],
+    confidence: f64,
+) -> Statistics {
+    let mut statistics = Statistics::of_run(run, confidence);
+    let judge = run.facts.judged_by.as_ref();
+    Calibrating::by_judge(calibrations, judge).apply(&mut statistics, run.scores);
+    statistics
+}
+
 /// The plan by which a run was made: its rules, and the metrics of its custom evaluations.
-fn plan_of(run: &Manifest, otherwise: &Plan) -> Plan {
+pub(crate) fn plan_of(run: &Manifest, otherwise: &Plan) -> Plan {
     let Some(rules) = run.rules() else { return otherwise.clone() };
     let mut settings: Settings = serde_json::from_value(rules.clone()).unwrap_or_default();
-    let is_of_6 = rules.get("asked_like_release").is_some_and(|release| release == 6);
-    settings.profile = Some(if is_of_6 { ProfileNumber::Six } else { ProfileNumber::Five });
+    settings.profile = Some(match release_in(rules) {
+        Release::Five => ProfileNumber::Five,
+        Release::Six => ProfileNumber::Six,
+    });
     let written = run.settings.as_ref().and_then(|written| written.get("custom_evaluations"));
     let custom = written.and_then(|custom| serde_json::from_value(custom.clone()).ok());
     settings.custom_evaluations = custom.unwrap_or_default();
@@ -178,6 +233,12 @@ fn plan_of(run: &Manifest, otherwise: &Plan) -> Plan {
     let more: Vec<String> = more.cloned().collect();
     plan.custom_metrics.extend(more);
     plan
+}
+
+/// The profile that stored rules are based on.
+fn release_in(rules: &Value) -> Release {
+    let is_of_6 = rules.get("asked_like_release").is_some_and(|release| release == 6);
+    if is_of_6 { Release::Six } else { Release::Five }
 }
 
 /// Who judged a benchmark, as its manifest says.
@@ -206,6 +267,7 @@ fn facts_of(source: &str, run: &Manifest) -> RunFacts {
         is_complete: run.is_complete,
         reference: run.reference_hash(),
         rules: run.rules().map(ToString::to_string),
+        release: run.rules().map(release_in),
         judge: run.judge().map(|judge| judge.to_string()),
         judged_by: None,
         damage: None,
@@ -280,32 +342,6 @@ fn kind_of(document: &Document) -> Kind {
         (None, Some(_)) => Kind::Bench,
         (Some(template), Some(query)) if query < template => Kind::Bench,
         _ => Kind::Eval,
-    }
-}
-
-fn read_scores(
-    document: &Document,
-    kind: Kind,
-    plan: &Plan,
-) -> Result<(ScoreTable, Problems), Problems> {
-    match kind {
-        Kind::Eval => {
-            let mut aggregator = plan.aggregator();
-            let (n_results, problems) = read_results(document, &mut aggregator)?;
-            if n_results == 0 && !problems.is_empty() {
-                return Err(problems);
-            }
-            Ok((aggregator.into_scores(), problems))
-        }
-        Kind::Bench => {
-            let (file, problems) = read_result_file(document);
-            if file.results.is_empty() && !problems.is_empty() {
-                return Err(problems);
-            }
-            let mut scores = ScoreTable::of_attempts();
-            file.results.iter().for_each(|card| scores.push_attempt(card));
-            Ok((scores, problems))
-        }
     }
 }
 

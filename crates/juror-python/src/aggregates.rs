@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use juror_document::Problems;
+use juror_document::{Problem, Problems};
 use juror_files::load;
+use juror_pages::{ToldResults, plan_beside};
 use juror_report::{Format, render_aggregates};
 use juror_run::Plan;
-use juror_score::read::{OwnMetrics, read_results};
+use juror_score::read::OwnMetrics;
 use juror_score::{Aggregates, Aggregator};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
@@ -72,31 +73,72 @@ pub(crate) fn collect_objects<'py>(
     if !own.names.is_empty() {
         plan.custom_metrics = own.add_to(plan.custom_metrics, keys_of(results)?);
     }
-    let mut aggregator = plan.aggregator();
-    let mut observer = Observer { aggregator: &mut aggregator, templates: HashMap::new() };
-    let (mut rows, mut problems) = (Vec::with_capacity(results.len()), Vec::new());
-    for (index, result) in results.iter().enumerate() {
-        match observer.add(result)? {
-            Ok(()) => rows.push(index),
-            Err(message) => {
-                let path = format!("[{index}]");
-                problems.push(InputProblem { message, place: None, path, hint: None });
+    let mut read = Objects::read(py, results, &plan)?;
+    let told = read.aggregator.told_rules();
+    if let Some(profile) = plan.profile_for(told) {
+        read = Objects::read(py, results, &plan.by(profile))?;
+    }
+    if !read.unread.is_empty() && read.rows.is_empty() {
+        return Err(Refusal::Dataset(read.unread, 0).into_error(py));
+    }
+    read.tell(py, plan.n_unsure(told))?;
+    let Objects { aggregator, templates, rows, .. } = read;
+    Ok(Collected { aggregator, templates, rows })
+}
+
+/// Results that are objects, as they were read.
+struct Objects<'py> {
+    aggregator: Aggregator,
+    templates: HashMap<String, Bound<'py, PyAny>>,
+    /// The position of the result behind each row.
+    rows: Vec<usize>,
+    /// Results that cannot be read.
+    unread: Vec<InputProblem>,
+    /// Numbers that their metrics cannot have.
+    outside: Problems,
+}
+
+impl<'py> Objects<'py> {
+    fn read(py: Python<'py>, results: &[Bound<'py, PyAny>], plan: &Plan) -> PyResult<Self> {
+        let mut aggregator = plan.aggregator();
+        let mut observer = Observer {
+            aggregator: &mut aggregator,
+            templates: HashMap::new(),
+            outside: Problems::default(),
+        };
+        let (mut rows, mut unread) = (Vec::with_capacity(results.len()), Vec::new());
+        for (index, result) in results.iter().enumerate() {
+            match observer.add(index, result)? {
+                Ok(()) => rows.push(index),
+                Err(message) => {
+                    let path = format!("[{index}]");
+                    unread.push(InputProblem { message, place: None, path, hint: None });
+                }
+            }
+            if index % TURN == TURN - 1 {
+                py.check_signals()?;
+                py.detach(|| ());
             }
         }
-        if index % TURN == TURN - 1 {
-            py.check_signals()?;
-            py.detach(|| ());
+        let Observer { templates, outside, .. } = observer;
+        Ok(Objects { aggregator, templates, rows, unread, outside })
+    }
+
+    /// Tells in the log what is wrong with results, and of failed ones with numbers of which nobody
+    /// knows whether they count.
+    fn tell(&self, py: Python<'_>, n_unsure: usize) -> PyResult<()> {
+        let log = Log::new(py)?;
+        for problem in &self.unread {
+            log.write(&problem.to_string(), false)?;
         }
+        if n_unsure > 0 {
+            let problem = Problem::UnknownProfile { n: n_unsure };
+            let (message, hint) = (problem.to_string(), problem.hint());
+            let told = InputProblem { message, place: None, path: String::new(), hint };
+            log.write(&told.to_string(), false)?;
+        }
+        tell(py, &self.outside, false)
     }
-    let templates = observer.templates;
-    if !problems.is_empty() && rows.is_empty() {
-        return Err(Refusal::Dataset(problems, 0).into_error(py));
-    }
-    let log = Log::new(py)?;
-    for problem in &problems {
-        log.write(&problem.to_string(), false)?;
-    }
-    Ok(Collected { aggregator, templates, rows })
 }
 
 /// Returns the plan whose rules statistics follow.
@@ -112,15 +154,13 @@ fn of_file(
     own: &OwnMetrics,
 ) -> Result<(Aggregator, Problems), Refusal> {
     let document = load(name).map_err(Refusal::File)?;
-    plan.custom_metrics = own.add_from(plan.custom_metrics, &document);
-    let mut aggregator = plan.aggregator();
-    let refuse = |problems: &Problems| Refusal::dataset(problems, true);
-    let read = read_results(&document, &mut aggregator);
-    let (n_results, problems) = read.map_err(|problems| refuse(&problems))?;
-    if n_results == 0 && !problems.is_empty() {
-        return Err(refuse(&problems));
+    if let Some(Plan { profile, .. }) = plan_beside(name, &plan) {
+        plan = plan.by(&profile);
     }
-    Ok((aggregator, problems))
+    plan.custom_metrics = own.add_from(plan.custom_metrics, &document);
+    let read = ToldResults::read(&[document], &plan);
+    let read = read.map_err(|problems| Refusal::dataset(&problems, true))?;
+    Ok((read.aggregator, read.problems))
 }
 
 /// Returns the distinct keys of all results, in order.

@@ -1,16 +1,19 @@
 //! `compare`: how runs differ from a baseline.
 
 use juror_compare::{CompareOptions, ComparedRun, Comparison, Gates, Incomparable, compare};
+use juror_pages::calibrated_means;
 use juror_report::{
     ComparisonFormat, ComparisonView, Palette, Threshold, comparison_html, comparison_json,
     comparison_junit, comparison_markdown, comparison_text, comparison_tsv,
 };
+use juror_run::load_calibrations;
 use juror_score::ScoreTable;
 use juror_score::read::OwnMetrics;
 use pyo3::prelude::*;
 
 use crate::aggregates::plan_of;
 use crate::gates::{Asked, Outcomes};
+use crate::input::settings;
 use crate::output::{as_text, made, unknown_ending, write_file};
 use crate::problem::{InputProblem, Refusal};
 use crate::runs::{Rules, Run};
@@ -59,6 +62,8 @@ pub(crate) fn compare_runs<'py>(
 ) -> PyResult<Compared> {
     let own = OwnMetrics { names: choices.own.clone() };
     let mut plan = plan_of(config, profile)?;
+    let calibrations = load_calibrations(&settings(config)?.judge.calibration);
+    let calibrations = calibrations.map_err(|error| Refusal::File(error).into_error(py))?;
     let asked = Asked { gates, coverage: None }.add_to(&mut plan.gates, &own)?;
     let rules = Rules { plan, own };
     let runs = Run::read_all(py, &runs, &rules)?;
@@ -66,6 +71,8 @@ pub(crate) fn compare_runs<'py>(
     let options = choices.options(&sides, rules.plan.gates);
     let compared = py.detach(|| compare_all(&sides, &options));
     let mut comparison = compared.map_err(|error| refuse(py, &error))?;
+    let means = |run: &ComparedRun<'_>| calibrated_means(*run, &calibrations, options.confidence);
+    comparison.add_calibrated(sides.iter().map(means));
     Outcomes::of_comparison(&comparison).tell_unchecked(py, &asked)?;
     let view = choices.view();
     for (compared, run) in comparison.candidates.iter_mut().zip(&runs[1..]) {

@@ -5,10 +5,12 @@
 
 use std::collections::HashMap;
 
+use juror_document::{DatasetError, Path, Place, Problems};
 use juror_score::compare::is_empty_result_text;
+use juror_score::read::NumberFault;
 use juror_score::{
-    Aggregator, KeyPart, KindNames, Number, Observation, ObservedStep, ReferenceKeys, Traits,
-    split_key, step_metric,
+    Aggregator, KeyPart, KindNames, Number, Observation, ObservedStep, ReferenceKeys, RuleTraces,
+    Traits, split_key, step_metric,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
@@ -23,6 +25,8 @@ pub(crate) struct Observer<'a, 'py> {
     pub(crate) aggregator: &'a mut Aggregator,
     /// Template names that are not strings, by the strings that stand for them.
     pub(crate) templates: HashMap<String, Bound<'py, PyAny>>,
+    /// Numbers that their metrics cannot have.
+    pub(crate) outside: Problems,
 }
 
 struct Step {
@@ -30,11 +34,66 @@ struct Step {
     is_error: bool,
     is_empty: bool,
     values: Vec<Value>,
+    faults: Vec<Faulty>,
+}
+
+/// A number that its metric cannot have.
+struct Faulty {
+    key: String,
+    value: String,
+    fault: NumberFault,
+}
+
+impl Faulty {
+    fn of(key: &str, value: f64) -> Option<Faulty> {
+        let fault = NumberFault::of(key, value)?;
+        Some(Faulty { key: key.to_owned(), value: value.to_string(), fault })
+    }
+
+    /// What its metric needs of a question that owes it a score.
+    fn owed(&self) -> Traits {
+        match self.fault {
+            NumberFault::Outside(_) => Traits::of_unscored(&self.key),
+            NumberFault::Negative => Traits::NONE,
+        }
+    }
+}
+
+/// Takes out the scores that their metrics cannot have, as reading a file does, and returns all that is
+/// wrong.
+fn take_faults(values: &mut Vec<Value>) -> Vec<Faulty> {
+    let mut faults = Vec::new();
+    values.retain(|(key, number)| {
+        let Some(faulty) = Faulty::of(key, number.value) else { return true };
+        let is_kept = faulty.fault == NumberFault::Negative;
+        faults.push(faulty);
+        is_kept
+    });
+    faults
+}
+
+/// Takes out repeats with a score that their metric cannot have, likewise.
+fn take_repeat_faults(repeats: &mut Vec<(String, Vec<f64>)>) -> Vec<Faulty> {
+    let mut faults = Vec::new();
+    repeats.retain(|(name, scores)| {
+        let fault = scores.iter().find_map(|score| NumberFault::of(name, *score));
+        faults.extend(fault.map(|fault| Faulty {
+            key: format!("{name}_repeats"),
+            value: format!("{scores:?}"),
+            fault,
+        }));
+        fault.is_none()
+    });
+    faults
 }
 
 impl<'py> Observer<'_, 'py> {
-    /// Adds a result, or returns why it cannot be added.
-    pub(crate) fn add(&mut self, result: &Bound<'py, PyAny>) -> PyResult<Result<(), String>> {
+    /// Adds the result at a position, or returns why it cannot be added.
+    pub(crate) fn add(
+        &mut self,
+        index: usize,
+        result: &Bound<'py, PyAny>,
+    ) -> PyResult<Result<(), String>> {
         let Ok(fields) = Fields::of(result) else {
             return Ok(Err(format!("expected a result, found `{}`", type_name(result))));
         };
@@ -59,15 +118,22 @@ impl<'py> Observer<'_, 'py> {
             },
         };
         let is_error = fields.get("error")?.is_some() || is_word(fields.get("status")?, "error");
-        let (values, repeats) = (fields.numbers(|_| true)?, fields.repeats()?);
+        let (mut values, mut repeats) = (fields.numbers(|_| true)?, fields.repeats()?);
+        let mut faults = take_faults(&mut values);
+        let of_steps = steps.iter().flat_map(|step| &step.faults);
+        let owed = faults.iter().chain(of_steps).map(Faulty::owed);
+        let unscored = owed.fold(fields.unscored()?, Traits::and);
+        faults.extend(take_repeat_faults(&mut repeats));
+        self.tell(index, &faults, &steps);
         let names = steps.iter().map(|step| step.name.as_str());
         let profile = self.aggregator.profile();
         let traits = self
             .expected(&fields)?
-            .with_unscored(fields.unscored()?, is_error, fields.written()?)
+            .with_unscored(unscored, is_error, fields.written()?)
             .with_taken(names, is_error, profile);
         let id = fields.get("question_id")?.and_then(|id| scalar_text(&id)).unwrap_or_default();
         let trial = fields.get("trial")?.and_then(|trial| trial.extract().ok());
+        let traces = self.traces(&fields)?;
         self.aggregator.observe(&Observation {
             id: &id,
             template: &name,
@@ -77,8 +143,33 @@ impl<'py> Observer<'_, 'py> {
             values: values.iter().map(|(name, number)| (name.as_str(), *number)).collect(),
             repeats: repeats.iter().map(|(name, own)| (name.as_str(), own.clone())).collect(),
             steps: steps.iter().map(Step::observed).collect(),
+            traces,
         });
         Ok(Ok(()))
+    }
+
+    /// Keeps what is wrong with the numbers of a result, and of its steps, to be told.
+    fn tell(&mut self, index: usize, faults: &[Faulty], steps: &[Step]) {
+        let result = Path::default().index(index);
+        let own = faults.iter().map(|faulty| (result.clone(), faulty));
+        let of_steps = steps.iter().enumerate().flat_map(|(at, step)| {
+            let path = result.key("actual_steps").index(at);
+            step.faults.iter().map(move |faulty| (path.clone(), faulty))
+        });
+        for (of, Faulty { key, value, fault }) in own.chain(of_steps) {
+            let place = Place { file: String::new(), line: 1, column: 1, path: of.key(key) };
+            let problem = fault.problem(key.clone(), value.clone());
+            self.outside.push(DatasetError { place, problem });
+        }
+    }
+
+    /// Returns what a result shows of the rules it was made by.
+    fn traces(&self, result: &Fields<'_, 'py>) -> PyResult<RuleTraces> {
+        let looks_early = self.aggregator.told_rules().wants_early_matches();
+        let groups = result.get("reference_steps")?.filter(|_| looks_early);
+        let matches_early = groups.is_some_and(|groups| matches_early(&groups).unwrap_or(false));
+        let (written, has_steps) = (result.written()?, result.has("actual_steps")?);
+        Ok(RuleTraces { written, has_steps, matches_early })
     }
 
     /// Returns what the reference of a result has that metrics may need.
@@ -110,6 +201,21 @@ fn expected_of(groups: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<(String, bool)>>> 
     groups.try_iter()?.map(group).collect()
 }
 
+/// Returns whether a step was found in a group before the last.
+fn matches_early(groups: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let groups: Vec<Bound<'_, PyAny>> = groups.try_iter()?.collect::<PyResult<_>>()?;
+    for group in &groups[..groups.len().saturating_sub(1)] {
+        for step in group.try_iter()? {
+            let step = step?;
+            let Ok(fields) = Fields::of(&step) else { continue };
+            if fields.get("matches")?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 impl Step {
     fn read(step: &Bound<'_, PyAny>, kinds: &KindNames) -> PyResult<Option<Step>> {
         let Ok(fields) = Fields::of(step) else { return Ok(None) };
@@ -122,8 +228,9 @@ impl Step {
         let is_empty = !is_error && is_empty_output(&fields)?;
         let is_of_step = |name: &str| step_metric(name).is_some();
         let is_retrieval = kinds.is_retrieval(&name);
-        let values = if is_retrieval { fields.numbers(is_of_step)? } else { Vec::new() };
-        Ok(Some(Step { name, is_error, is_empty, values }))
+        let mut values = if is_retrieval { fields.numbers(is_of_step)? } else { Vec::new() };
+        let faults = take_faults(&mut values);
+        Ok(Some(Step { name, is_error, is_empty, values, faults }))
     }
 
     fn observed(&self) -> ObservedStep<'_> {

@@ -2,7 +2,7 @@
 
 use juror_compare::{CompareOptions, ComparedRun, Gates, Kind, RunFacts, compare};
 use juror_document::{Document, Format};
-use juror_pages::{JudgeReplies, RunPages, ScoredRun};
+use juror_pages::{JudgeReplies, RunPages, ScoredRun, judge_of_attempts, judge_of_questions};
 use juror_report::{Page, PageOptions};
 use juror_run::Environment;
 use juror_score::read::OwnMetrics;
@@ -99,7 +99,12 @@ fn read(
     let (text, kind, format) = text_of(given)?;
     let refuse = |problems| Refusal::dataset(&problems, false).into_error(py);
     let document = Document::new(name, text.into_bytes(), format).map_err(refuse)?;
-    let (facts, plan) = (RunFacts::of_file(name, kind), rules.plan.clone());
+    let judged_by = match kind {
+        Kind::Eval => judge_of_questions(&document),
+        Kind::Bench => judge_of_attempts(&document),
+    };
+    let facts = RunFacts { judged_by, ..RunFacts::of_file(name, kind) };
+    let plan = rules.plan.clone();
     let run = ScoredRun::of_results(facts, document, plan, &rules.own).map_err(refuse)?;
     tell(py, &run.problems, false)?;
     Ok(run)

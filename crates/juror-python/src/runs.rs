@@ -4,10 +4,10 @@ use std::thread;
 
 use juror_compare::{ComparedRun, Flip, Kind, RunFacts};
 use juror_document::{Document, Format, Notice};
-use juror_pages::{ScoredRun, UnreadableRun, explain_result};
+use juror_pages::{JudgeForm, ScoredRun, UnreadableRun, explain_result, one_judge, release_of};
 use juror_run::Plan;
 use juror_score::read::OwnMetrics;
-use juror_score::{Profile, ScoreTable};
+use juror_score::{JudgedBy, Judgement, Profile, ScoreTable};
 use juror_toolbench::result::read_result_file;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping};
@@ -152,8 +152,9 @@ impl<'py> GivenRun<'py> {
         let facts = |kind| RunFacts::of_file(name, kind);
         if let Ok(lazy) = given.cast::<LazyResults>() {
             let (scores, profile) = lazy.get().scores();
+            let release = Some(release_of(profile));
             return Ok(GivenRun {
-                facts: facts(Kind::Eval),
+                facts: RunFacts { release, ..facts(Kind::Eval) },
                 scores: scores.clone(),
                 profile: profile.clone(),
                 results: Given::Lazy(lazy.clone()),
@@ -163,15 +164,15 @@ impl<'py> GivenRun<'py> {
         if given.is_of_agent() {
             return given.read_attempts(facts(Kind::Bench));
         }
-        let (results, profile) = (given.results, rules.plan.profile.clone());
+        let results = given.results;
         let collected = collect_objects(given.py, &results, rules.plan.clone(), &rules.own)?;
-        let (scores, rows) = (collected.aggregator.into_scores(), collected.rows);
-        Ok(GivenRun {
-            facts: facts(Kind::Eval),
-            scores,
-            results: Given::Objects(results, rows),
-            profile,
-        })
+        let (aggregator, rows) = (collected.aggregator, collected.rows);
+        let mut facts = RunFacts { judged_by: judge_of(&results)?, ..facts(Kind::Eval) };
+        if rules.plan.profile_of_6.is_some() {
+            facts.release = aggregator.told_rules().release();
+        }
+        let (profile, scores) = (aggregator.profile().clone(), aggregator.into_scores());
+        Ok(GivenRun { facts, scores, results: Given::Objects(results, rows), profile })
     }
 
     /// Why the result behind a row has its score. What cannot be told is left out.
@@ -182,6 +183,27 @@ impl<'py> GivenRun<'py> {
         };
         explain_result(&json_of(&result).ok()?, &self.profile)
     }
+}
+
+/// Who judged results in memory, as far as they say; `None` if they were judged by several.
+fn judge_of(results: &[Bound<'_, PyAny>]) -> PyResult<Option<JudgedBy>> {
+    let mut judges: Vec<JudgedBy> = Vec::new();
+    let mut last: Option<Bound<'_, PyAny>> = None;
+    for result in results {
+        let Ok(fields) = result.cast::<PyMapping>() else { continue };
+        if !fields.contains(Judgement::JUDGED_BY)? {
+            continue;
+        }
+        let told = fields.get_item(Judgement::JUDGED_BY)?;
+        // Most results of a run say the same.
+        if last.as_ref().is_some_and(|known| known.eq(&told).unwrap_or(false)) {
+            continue;
+        }
+        let form = serde_json::from_str::<JudgeForm>(&json_of(&told)?).ok();
+        judges.extend(form.and_then(JudgeForm::judge));
+        last = Some(told);
+    }
+    Ok(one_judge(judges))
 }
 
 /// The parts of results in memory.

@@ -369,6 +369,62 @@ def test_results_that_cannot_be_read_are_told(before: list[Data], caplog: pytest
     assert flips == juror.compare(before, worse).candidates[0]["flips"][0]["broken"]
 
 
+def test_scores_that_cannot_be_are_left_out_as_of_files(
+    before: list[Data], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = copy.deepcopy(before)
+    odd[0]["steps_score"] = 85
+    odd[1]["total_tokens"] = -5
+    odd[2]["actual_steps"] = [{"name": "retrieval", "retrieval_context_recall": -0.5}]
+    odd[3]["answer_f1"] = 1
+    odd[3]["answer_f1_repeats"] = [1, 85]
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(odd))
+    with caplog.at_level(logging.WARNING, logger="juror"):
+        statistics = juror.statistics(odd)
+    assert [record.getMessage().splitlines()[0] for record in caplog.records] == [
+        "`steps_score` is 85, outside 0 to 1, and is left out of the statistics",
+        "`total_tokens` is -5, and an amount cannot be below 0",
+        "`retrieval_context_recall` is -0.5, outside 0 to 1, and is left out of the statistics",
+        "`answer_f1_repeats` is [1.0, 85.0], outside 0 to 1, and is left out of the statistics",
+    ]
+    assert statistics == juror.statistics(path)
+    assert juror.compute_aggregates(odd) == juror.compute_aggregates(path)
+    gate = {"metric": "steps_score", "min": 0.1}
+    assert juror.gate(odd, [gate]) == juror.gate(path, [gate])
+    assert juror.compare(before, odd)["candidates"][0]["metrics"] == (
+        juror.compare(before, path)["candidates"][0]["metrics"]
+    )
+
+
+def test_verdicts_of_different_judges_in_memory_are_not_compared(before: list[Data]) -> None:
+    def judged(model: str) -> list[Data]:
+        by = {"model": model, "prompts": {"answer_claims": "1"}}
+        return [{**result, "answer_f1": 0.5, "judged_by": dict(by)} for result in before]
+
+    assert "answer_f1" in juror.compare(judged("m"), judged("m")).candidates[0]["metrics"]
+    (other,) = juror.compare(judged("m"), judged("n")).candidates
+    assert not other["same_judge"] and "answer_f1" in other["left_out"]
+
+
+def test_results_are_read_by_the_profile_that_they_tell(tmp_path: Path) -> None:
+    answers = responses({"t0-q0"})
+    results = juror.run_evaluation(reference(), answers, profile="6", ask_models=False)
+    assert results[-1]["status"] == "error"
+    path = tmp_path / "six.json"
+    path.write_text(json.dumps(list(results)))
+    told = juror.statistics(list(results), profile="6")
+    assert told["micro"]["steps_score"]["n_scored"] == len(results)
+    assert juror.statistics(list(results)) == told
+    assert juror.statistics(path) == told
+    assert juror.compute_aggregates(list(results)) == juror.compute_aggregates(results, profile="6")
+    by_five = juror.statistics(path, profile="5")
+    assert by_five["micro"]["steps_score"]["n_scored"] == len(results) - 1
+    five = juror.run_evaluation(reference(), answers, ask_models=False)
+    with pytest.raises(juror.JurorError, match="the rules of scoring differ"):
+        juror.compare(list(five), path)
+
+
 def test_notebooks_see_tables_without_scripts() -> None:
     hostile = "<script>alert('x')</script>&\"$x$"
     ids = [(f"{hostile}{at % 2}", f"{hostile}{at}") for at in range(4)]

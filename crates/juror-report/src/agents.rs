@@ -95,16 +95,22 @@ pub fn agents_table(
 /// What to know about the intervals of all rows: what they allow for, what their marks mean, and why
 /// some means have none.
 fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<String> {
-    let metrics = [SCORE, CALLS, FINISH, TIME].into_iter().skip(usize::from(!is_judged));
+    let metrics = [(SCORE, "SoPR"), (CALLS, "API Call"), (FINISH, "Finish"), (TIME, "time")];
+    let metrics = &metrics[usize::from(!is_judged)..];
     // The row of all sets is the last one, and the one that the notes are first of all about.
-    let own = sets
-        .iter()
-        .rev()
-        .flat_map(|set| metrics.clone().filter_map(|metric| set.statistics.get(metric)));
-    let own: Vec<&MetricStatistics> = own.collect();
-    let mut notes = about_intervals(statistics, own.iter().copied(), Shows::Halves);
+    let own = sets.iter().rev().enumerate().flat_map(|(at, set)| {
+        let title = move |title: &str| match at {
+            0 => title.to_owned(),
+            _ => format!("{title} of {}", set.name),
+        };
+        let of =
+            move |(metric, name): &(&str, &str)| Some((title(name), set.statistics.get(*metric)?));
+        metrics.iter().filter_map(of)
+    });
+    let own: Vec<(String, &MetricStatistics)> = own.collect();
+    let mut notes = about_intervals(statistics, own.iter().cloned(), Shows::Halves);
     notes.extend(about_missing(statistics));
-    let has_mark = own.iter().any(|own| own.caution == Some(Caution::FewClusters));
+    let has_mark = own.iter().any(|(_, own)| own.caution == Some(Caution::FewClusters));
     if has_mark && !notes.iter().any(|note| note.starts_with(FEW)) {
         notes.push(format!("{FEW} fewer than {FEW_CLUSTERS} queries are few for an interval"));
     }
@@ -320,7 +326,7 @@ mod tests {
         for told in [
             "± is half of the 95 % interval of a mean, allowing for 12 queries",
             "* fewer than 10 queries are few for an interval",
-            "no ±: the values do not vary",
+            "no ± for API Call, API Call of G2, API Call of G1: the means of all queries are equal",
             "100 % of 12 queries are solved sometimes, by sopr_score",
             "k  pass@k       interval  pass^k       interval   n",
         ] {

@@ -2,9 +2,9 @@
 
 use juror_compare::{
     CalibratedMetric, Caution, ClusterNoun, FEW_CLUSTERS, Kind, MacroStatistics, MetricStatistics,
-    Statistics,
+    Numbered, Statistics,
 };
-use juror_score::{Aggregates, KeyPart, Summary, question_metric, split_key};
+use juror_score::{Aggregates, KeyPart, Ordered, Summary, question_metric, split_key};
 
 use crate::amount::confidence;
 use crate::comparison::{about_interval, count, group_noun, noun};
@@ -139,7 +139,7 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
         .iter()
         .filter_map(|(metric, title)| Some((*title, statistics.metric(metric)?)))
         .collect();
-    let mut notes = about_intervals(statistics, own.iter().map(|(_, own)| *own), Shows::Halves);
+    let mut notes = about_intervals(statistics, own.iter().copied(), Shows::Halves);
     let over_templates = columns.iter().filter_map(|(name, _)| statistics.macro_means.get(*name));
     let over_templates = over_templates.filter(|_| statistics.groups.len() > 1);
     notes.extend(about_few(statistics.kind, over_templates).filter(|note| !notes.contains(note)));
@@ -204,16 +204,20 @@ pub(crate) enum Shows {
     Ends,
 }
 
-/// Says what the intervals of means allow for, and why some means have none.
+/// How many means a note names.
+const MOST_NAMES: usize = 5;
+
+/// Says what the intervals of means allow for, and which means have none and why.
 pub(crate) fn about_intervals<'s>(
     statistics: &Statistics,
-    own: impl IntoIterator<Item = &'s MetricStatistics>,
+    own: impl IntoIterator<Item = (impl Into<String>, &'s MetricStatistics)>,
     shows: Shows,
 ) -> Vec<String> {
     let noun = statistics.kind.cluster_noun();
-    let (with, without): (Vec<_>, Vec<_>) = own.into_iter().partition(|own| own.interval.is_some());
+    let (with, without): (Vec<_>, Vec<_>) =
+        own.into_iter().partition(|(_, own)| own.interval.is_some());
     let mut notes = Vec::new();
-    let n_clusters = with.iter().find_map(|own| own.clusters);
+    let n_clusters = with.iter().find_map(|(_, own)| own.clusters);
     if !with.is_empty() {
         let share = confidence(statistics.confidence);
         let by = n_clusters.map_or(String::new(), |n| format!(", allowing for {}", noun.count(n)));
@@ -224,17 +228,29 @@ pub(crate) fn about_intervals<'s>(
     }
     let with_few = |n| match shows {
         Shows::Halves => few(&noun.count(n)),
-        Shows::Ends => about_interval(Caution::FewClusters, Some(n), noun),
+        Shows::Ends => about_interval(Caution::FewClusters, Numbered::Values, Some(n), noun),
     };
     notes.extend(n_clusters.filter(|n| *n < FEW_CLUSTERS).map(with_few));
     let no_interval = match shows {
         Shows::Halves => "no ±",
         Shows::Ends => "no interval",
     };
-    for own in without {
-        let why = own.caution.map(|caution| caution.text(own.clusters.unwrap_or(0), noun));
-        let note = why.map(|why| format!("{no_interval}: {why}"));
-        notes.extend(note.filter(|note| !notes.contains(note)));
+    let mut reasons: Ordered<String, Vec<String>> = Ordered::default();
+    for (name, own) in without {
+        if let Some(caution) = own.caution {
+            let why = caution.text(Numbered::Values, own.clusters, noun);
+            reasons.entry(why).or_default().push(shorten(&name.into(), NAME_WIDTH));
+        }
     }
+    let note = |(why, names)| format!("{no_interval} for {}: {why}", listed(names));
+    notes.extend(reasons.into_iter().map(note));
     notes
+}
+
+/// Lists names, and says how many more there are.
+fn listed(names: Vec<String>) -> String {
+    let n_more = names.len().saturating_sub(MOST_NAMES);
+    let more = (n_more > 0).then(|| format!(" and {n_more} more"));
+    let first: Vec<String> = names.into_iter().take(MOST_NAMES).collect();
+    format!("{}{}", first.join(", "), more.unwrap_or_default())
 }

@@ -51,7 +51,7 @@ impl Shown<'_> {
 
     /// What to know about the intervals of the metrics.
     fn notes(&self) -> Vec<String> {
-        let mut notes = about_intervals(self.0, self.0.micro.values(), Shows::Halves);
+        let mut notes = about_intervals(self.0, &self.0.micro, Shows::Halves);
         let over_groups = self.0.macro_means.values().filter(|_| self.0.groups.len() > 1);
         notes.extend(about_few(self.0.kind, over_groups).filter(|note| !notes.contains(note)));
         notes.extend(about_missing(self.0));

@@ -204,13 +204,31 @@ pub fn visible(text: &str) -> String {
     text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Puts a text on one line and truncates it.
+/// Puts a text on one line. One that is too long is cut between words and outside of what backticks
+/// quote; a word that is too long itself is cut anywhere.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let flat = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    match flat.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &flat[..end]),
-        None => flat,
+    let Some((end, _)) = flat.char_indices().nth(most) else { return flat };
+    if let Some(gap) = last_gap(&flat, end) {
+        return format!("{} …", &flat[..gap]);
     }
+    let kept = &flat[..end];
+    let quote = if is_open(kept) { "`" } else { "" };
+    format!("{kept}…{quote}")
+}
+
+/// Returns where the last word before `end` ends that no backticks quote; `None` if less than half of
+/// the text would be left.
+fn last_gap(text: &str, end: usize) -> Option<usize> {
+    let gaps = text[..end].match_indices(' ').map(|(at, _)| at);
+    let gaps = gaps.chain(text[end..].starts_with(' ').then_some(end));
+    let gap = gaps.rev().find(|gap| !is_open(&text[..*gap]))?;
+    (2 * gap >= end).then_some(gap)
+}
+
+/// Whether a backtick is not closed.
+fn is_open(text: &str) -> bool {
+    text.matches('`').count() % 2 == 1
 }
 
 #[derive(Clone, Copy)]
@@ -253,5 +271,20 @@ mod tests {
     fn long_texts_are_cut_on_one_line() {
         assert_eq!(shorten("a\n b  c", 10), "a b c");
         assert_eq!(shorten("abcdef", 3), "abc…");
+    }
+
+    #[test]
+    fn prose_is_cut_between_words_and_never_inside_of_backticks() {
+        for (text, most, cut) in [
+            ("one row is missing", 12, "one row is …"),
+            ("one row is missing", 10, "one row is …"),
+            ("one row is missing", 18, "one row is missing"),
+            ("row missing: `cellar spleenwort`, and more", 24, "row missing: …"),
+            ("row missing: `fern`, and more", 20, "row missing: `fern`, …"),
+            ("x `a_very_long_name_of_a_thing`", 10, "x `a_very_…`"),
+            ("– über Öl", 6, "– über …"),
+        ] {
+            assert_eq!(shorten(text, most), cut);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! How often questions with several answers are solved, for tables of text.
 
-use juror_compare::{ClusterNoun, PassRate, Statistics, TrialStatistics, headline};
+use juror_compare::{ClusterNoun, Numbered, PassRate, Statistics, TrialStatistics, headline};
 
 use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{Quotes, about_interval, count, noun};
@@ -61,7 +61,9 @@ impl<'s> Trials<'s> {
     /// What to keep in mind about the intervals, or why there is none.
     pub(crate) fn notes(&self) -> Vec<String> {
         let rates = [("pass@k", &self.own.pass_at_k), ("pass^k", &self.own.pass_hat_k)];
-        let why = |own: &PassRate| Some(about_interval(own.caution?, own.clusters, self.clusters));
+        let why = |own: &PassRate| {
+            Some(about_interval(own.caution?, Numbered::Values, own.clusters, self.clusters))
+        };
         let whys = rates.map(|(rate, own)| Some((own.iter().find_map(why)?, rate)));
         let plain = Quotes { name: str::to_owned, sentence: str::to_owned };
         plain.by_reason(whys.into_iter().flatten())

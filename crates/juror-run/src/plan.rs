@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use juror_compare::{Calibration, Gate, Gates};
 use juror_score::read::RepeatedIds;
-use juror_score::{Aggregator, Case, Profile, Record, Traits, explain, score};
+use juror_score::{Aggregator, Case, Profile, Record, Release, ToldRules, Traits, explain, score};
 
 /// A gate names something that is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +16,9 @@ pub struct UnknownMetric(pub String);
 pub struct Plan {
     /// The rules of judgement.
     pub profile: Profile,
+    /// The rules instead of `profile` for results that tell that they are of profile 6; `None` if the
+    /// user chose the rules.
+    pub profile_of_6: Option<Box<Profile>>,
     /// The outputs of custom evaluations, which aggregates include.
     pub custom_metrics: Vec<String>,
     /// What each of them requires of a question.
@@ -40,6 +43,7 @@ impl Plan {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         Plan {
             profile,
+            profile_of_6: None,
             custom_metrics: Vec::new(),
             custom_needs: Vec::new(),
             gates: Gates::default(),
@@ -73,6 +77,24 @@ impl Plan {
             record.misses = explain(&record, &self.profile);
         }
         record
+    }
+
+    /// Returns the rules for results that tell by which profile they were made, if these are not
+    /// already the rules of the plan.
+    pub fn profile_for(&self, told: ToldRules) -> Option<&Profile> {
+        self.profile_of_6.as_deref().filter(|_| told.release() == Some(Release::Six))
+    }
+
+    /// Returns the same plan with other rules, which were chosen.
+    #[must_use]
+    pub fn by(&self, profile: &Profile) -> Plan {
+        Plan { profile: profile.clone(), profile_of_6: None, ..self.clone() }
+    }
+
+    /// Returns how many failed responses have numbers of which nobody knows whether they count: the
+    /// user did not choose, and the results do not tell.
+    pub fn n_unsure(&self, told: ToldRules) -> usize {
+        if self.profile_of_6.is_some() { told.n_unsure() } else { 0 }
     }
 
     /// Creates an empty aggregator for this plan.

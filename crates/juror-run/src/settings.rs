@@ -751,13 +751,30 @@ impl Settings {
     /// Resolves the settings to a plan.
     pub fn plan(&self) -> Plan {
         let base = self.profile.map_or(Profile::V5, ProfileNumber::profile);
+        let mut plan = Plan::new(self.rules_on(base));
+        // Whoever decides on failed responses has chosen: only they show the profile of results.
+        let is_chosen = self.profile.is_some()
+            || self.steps.score_error_responses.is_some()
+            || self.aggregates.count_error_responses.is_some();
+        plan.profile_of_6 = (!is_chosen).then(|| Box::new(self.rules_on(Profile::V6)));
+        for custom in &self.custom_evaluations {
+            plan.custom_metrics.extend(custom.outputs.keys().cloned());
+            plan.custom_metrics.push(custom.aspect().key(KeyPart::Cost).into_owned());
+            plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
+        }
+        plan.gates = self.meant_gates();
+        plan
+    }
+
+    /// Returns the rules of a profile, with the switches of the settings.
+    fn rules_on(&self, base: Profile) -> Profile {
         let (steps, aggregates) = (&self.steps, &self.aggregates);
         let errors = |counted: Option<bool>, otherwise: ErrorResponses| match counted {
             Some(true) => ErrorResponses::CountedIn,
             Some(false) => ErrorResponses::LeftOut,
             None => otherwise,
         };
-        let profile = Profile {
+        Profile {
             scored_groups: steps.scoring.map_or(base.scored_groups, Scoring::meant),
             names: steps.names.map_or(base.names, NameRule::meant),
             choice: steps.choice.map_or(base.choice, ChoiceRule::meant),
@@ -797,15 +814,7 @@ impl Settings {
                 .map_or(base.answer_error_key, ErrorKeyRule::meant),
             asked_like: base.asked_like,
             limits: self.limits.meant(),
-        };
-        let mut plan = Plan::new(profile);
-        for custom in &self.custom_evaluations {
-            plan.custom_metrics.extend(custom.outputs.keys().cloned());
-            plan.custom_metrics.push(custom.aspect().key(KeyPart::Cost).into_owned());
-            plan.custom_needs.resize(plan.custom_metrics.len(), custom.needs());
         }
-        plan.gates = self.meant_gates();
-        plan
     }
 }
 
@@ -964,14 +973,14 @@ mod tests {
         };
         let errors = told("steps: {scorin: 1}\nfoo: 3\nprofile: 9\n");
         assert_eq!(errors.len(), 3, "{errors:?}");
-        assert!(errors[0].starts_with("1:17: unknown setting `scorin`"), "{errors:?}");
-        assert!(errors[1].starts_with("2:6: unknown setting `foo`"), "{errors:?}");
+        assert!(errors[0].starts_with("1:9: unknown setting `scorin`"), "{errors:?}");
+        assert!(errors[1].starts_with("2:1: unknown setting `foo`"), "{errors:?}");
         assert!(errors[2].starts_with("3:10: there is no profile 9"), "{errors:?}");
         let errors = told(
             "llm:\n  concurency: 4\n  timeout_seconds: 0\n  retries: -1\n  \
              generation: {provider: openai, model: 3, temperature: 9}\n",
         );
-        let starts = ["2:15: unknown", "3:20: expected", "4:12: expected", "5:41: expected a text"];
+        let starts = ["2:3: unknown", "3:20: expected", "4:12: expected", "5:41: expected a text"];
         for (error, start) in errors.iter().zip(starts) {
             assert!(error.starts_with(start), "{errors:?}");
         }
@@ -1004,7 +1013,7 @@ mod tests {
         let kinds = told(&format!("steps:\n  kinds:\n{}", kinds.concat()));
         assert_eq!(kinds.matches(": not a word").count(), 50, "{kinds}");
         let unknown = told(&unknown.concat());
-        assert!(unknown.contains("1:5: unknown setting `x0`"), "{unknown}");
+        assert!(unknown.contains("1:1: unknown setting `x0`"), "{unknown}");
         assert_eq!(unknown.matches(": unknown setting").count(), Problems::MOST, "{unknown}");
         assert!(unknown.contains("19900 more"), "{unknown}");
     }
@@ -1074,7 +1083,7 @@ mod tests {
     fn wrong_settings_are_located_with_a_hint() {
         assert_eq!(
             read("profile: 5\nsteps:\n  scorng: last_group\n").expect_err("unknown"),
-            "juror.yaml:3:11: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
+            "juror.yaml:3:3: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
         );
         let error = read("steps:\n  scoring: first\n").expect_err("no such word");
         assert!(

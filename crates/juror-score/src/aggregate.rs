@@ -17,6 +17,7 @@ use crate::record::Record;
 use crate::score_table::{GroupScores, ScoreColumn, ScoreTable, ScoredItem};
 use crate::scorecard::Scorecard;
 use crate::stats::{Number, Spread};
+use crate::told_rules::{RuleTraces, ToldRules};
 use crate::trajectory::Status;
 
 /// A map in order of first appearance.
@@ -107,6 +108,8 @@ pub struct Observation<'o> {
     pub repeats: Vec<(&'o str, Vec<f64>)>,
     /// Its steps, in order.
     pub steps: Vec<ObservedStep<'o>>,
+    /// What it shows of the rules it was made by.
+    pub traces: RuleTraces,
 }
 
 /// The contribution of one step.
@@ -129,6 +132,7 @@ pub struct Aggregator {
     scores: ScoreTable,
     /// The steps of each template, by its position in the table.
     steps: Vec<StepTally>,
+    told: ToldRules,
 }
 
 /// The steps taken in a template, by name.
@@ -158,12 +162,18 @@ impl Aggregator {
     /// Creates an empty aggregator that knows what each custom metric needs of a question.
     pub fn with_needs(profile: &Profile, custom: &[String], custom_needs: &[Traits]) -> Aggregator {
         let scores = ScoreTable::of_questions(custom, custom_needs);
-        Aggregator { profile: profile.clone(), scores, steps: Vec::new() }
+        let (profile, steps, told) = (profile.clone(), Vec::new(), ToldRules::default());
+        Aggregator { profile, scores, steps, told }
     }
 
     /// Returns the rules by which it collects.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Returns which profile the results so far were made by, as far as they tell.
+    pub fn told_rules(&self) -> ToldRules {
+        self.told
     }
 
     /// Returns the numbers collected so far.
@@ -204,7 +214,10 @@ impl Aggregator {
 
     /// Adds one question.
     pub fn observe(&mut self, observation: &Observation<'_>) {
-        let Observation { id, template, trial, is_error, traits, .. } = *observation;
+        let Observation { id, template, trial, is_error, traits, traces, .. } = *observation;
+        let of_steps = || observation.steps.iter().any(|step| !step.values.is_empty());
+        let has_numbers = is_error && (!observation.values.is_empty() || of_steps());
+        self.told.add(traces, is_error, has_numbers);
         let item = ScoredItem { id: id.into(), group: 0, trial, is_error, traits };
         let Some(mut entry) = self.begin(template, item) else { return };
         for &(name, number) in &observation.values {
@@ -245,6 +258,7 @@ impl Aggregator {
     /// Adds everything that another aggregator has collected, as if its records had been added
     /// here.
     pub fn merge(&mut self, other: Aggregator) {
+        self.told.merge(other.told);
         let groups = self.scores.append(other.scores);
         for (group, theirs) in groups.into_iter().zip(other.steps) {
             if group == self.steps.len() {

@@ -64,6 +64,7 @@ mod score_table;
 mod scorecard;
 mod shown_output;
 mod stats;
+mod told_rules;
 mod trajectory;
 
 pub use aggregate::{
@@ -104,4 +105,5 @@ pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing
 pub use scorecard::{Resources, Scorecard};
 pub use shown_output::{ShownDocument, ShownLimits, ShownOutput};
 pub use stats::{Number, Spread};
+pub use told_rules::{Release, RuleTraces, ToldRules, matches_early};
 pub use trajectory::{Ending, RecordedIn, Status, Step, Trajectory, Usage};

@@ -425,6 +425,11 @@ impl MetricInfo {
         (!(least - ROUNDING..=1.0 + ROUNDING).contains(&value)).then_some(range)
     }
 
+    /// Whether it is an amount, such as tokens, seconds or dollars, which cannot be below 0.
+    pub fn is_amount(&self) -> bool {
+        matches!(self.unit, Unit::Tokens | Unit::Seconds | Unit::Dollars | Unit::Count)
+    }
+
     /// Combines the values of a question's steps into one: their sum for costs, else their mean.
     /// Returns `None` if there are no values.
     ///

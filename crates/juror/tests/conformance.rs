@@ -364,8 +364,11 @@ fn aggregates(input: &Value, profile: &Profile) -> Value {
     let document = Document::new("results.json", bytes, Format::Json).expect("UTF-8");
     let mut aggregator = Aggregator::new(profile, &custom);
     let (_, problems) = read_results(&document, &mut aggregator).expect("results");
-    // The library passes over metrics of other steps without a word.
-    let problems = problems.such(|own| !matches!(own, Problem::UncountedMetrics { .. }));
+    // The library passes over metrics of other steps, and over negative times, without a word.
+    let is_told = |own: &Problem| {
+        !matches!(own, Problem::UncountedMetrics { .. } | Problem::NegativeAmount { .. })
+    };
+    let problems = problems.such(is_told);
     assert!(problems.is_empty(), "{problems}");
     aggregates_json(&aggregator)
 }

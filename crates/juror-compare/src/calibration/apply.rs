@@ -27,13 +27,18 @@ pub struct CalibratedMetric {
 impl CalibratedMetric {
     /// Says it in a line, such as `answer_f1 corrected by 120 labels: 0.680 ±0.05 (raw 0.720)`.
     pub fn line(&self, metric: &str) -> String {
+        format!("{metric} {}", self.words())
+    }
+
+    /// The same without the metric.
+    pub fn words(&self) -> String {
         let Some(corrected) = &self.corrected else {
             let why = self.not_corrected.as_deref().unwrap_or_default();
-            return format!("{metric} not corrected: {why}");
+            return format!("not corrected: {why}");
         };
         let labels = if self.labels == 1 { "label" } else { "labels" };
         let (shown, raw) = (corrected.shown(), corrected.raw);
-        format!("{metric} corrected by {} {labels}: {shown} (raw {raw:.3})", self.labels)
+        format!("corrected by {} {labels}: {shown} (raw {raw:.3})", self.labels)
     }
 }
 

@@ -8,7 +8,7 @@ use super::level::GatedRun;
 use super::unchecked::Runs;
 use super::{Answer, ChangeLimit, Condition, Found, Gate, GateOutcome, Gates, Margin};
 use crate::comparison::CandidateComparison;
-use crate::estimate::Caution;
+use crate::estimate::{Caution, ClusterNoun, Numbered};
 use crate::metric_comparison::MetricComparison;
 
 impl Gates {
@@ -49,7 +49,10 @@ impl Gates {
         match (lack, change.metrics.get(metric)) {
             (Some(lack), _) => Found::uncovered(lack),
             (None, None) => Found::new(Answer::NotMet, change.why_not_compared(metric)),
-            (None, Some(own)) => check_margin(own, limit, &candidate.changes(metric)),
+            (None, Some(own)) => {
+                let noun = candidate.statistics.kind.cluster_noun();
+                check_margin(own, limit, &candidate.changes(metric), noun)
+            }
         }
     }
 }
@@ -130,7 +133,12 @@ impl Loss {
     }
 }
 
-fn check_margin(own: &MetricComparison, limit: ChangeLimit, changes: &[f64]) -> Found {
+fn check_margin(
+    own: &MetricComparison,
+    limit: ChangeLimit,
+    changes: &[f64],
+    noun: ClusterNoun,
+) -> Found {
     if own.won == 0 && own.lost == 0 {
         return Found::new(Answer::Met, "no question changed");
     }
@@ -138,7 +146,9 @@ fn check_margin(own: &MetricComparison, limit: ChangeLimit, changes: &[f64]) -> 
     let answer = loss.answer(own.caution);
     let Some(interval) = own.interval else {
         let change = own.shown(own.delta);
-        return Found::new(answer, format!("changes by {change}; no interval can be had"));
+        let why = own.caution.map(|word| word.text(Numbered::Changes, own.clusters, noun));
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        return Found::new(answer, format!("changes by {change}; no interval can be had{why}"));
     };
     let settled = match answer {
         Answer::Unknown => questions_to_settle(own, &loss),

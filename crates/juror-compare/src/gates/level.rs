@@ -5,6 +5,7 @@ use juror_score::ScoreTable;
 use super::limit::percent;
 use super::unchecked::Runs;
 use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit};
+use crate::estimate::{ClusterNoun, Numbered};
 use crate::headline::headline;
 use crate::join::{Joined, QuestionName};
 use crate::metric_statistics::MetricStatistics;
@@ -109,12 +110,9 @@ impl Gates {
         };
         let noun = questions_of(all.kind);
         let Some(own) = own else {
-            return Found::new(
-                Answer::NotMet,
-                format!("no {noun} has {metric}, {limit} was asked"),
-            );
+            return Found::asking(Answer::NotMet, format!("no {noun} has {metric}"), limit);
         };
-        let level = check_bound(metric, own, limit, bound);
+        let level = check_bound(metric, own, limit, bound, all.kind.cluster_noun());
         match run.lack_of_coverage(metric, group, self.coverage) {
             None => level,
             Some(lack) if level.answer == Answer::NotMet => {
@@ -125,19 +123,27 @@ impl Gates {
     }
 }
 
-fn check_bound(metric: &str, own: &MetricStatistics, limit: LevelLimit, bound: Bound) -> Found {
+fn check_bound(
+    metric: &str,
+    own: &MetricStatistics,
+    limit: LevelLimit,
+    bound: Bound,
+    noun: ClusterNoun,
+) -> Found {
     let (value, what) = match (bound, own.interval) {
         (Bound::Lower, Some(interval)) => (interval.low, "is at least"),
         (Bound::Upper, Some(interval)) => (interval.high, "is at most"),
         // An end of an interval is asked for to be strict: it never lets a mean pass that fails.
         (Bound::Lower | Bound::Upper, None) if limit.allows(own.mean) => {
-            let why = format!("{metric} is {:.4}, and its interval cannot be had", own.mean);
-            return Found::new(Answer::Unknown, why);
+            let why = own.caution.map(|word| word.text(Numbered::Values, own.clusters, noun));
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            let found = format!("{metric} is {:.4}, and no interval can be had{why}", own.mean);
+            return Found::new(Answer::Unknown, found);
         }
         _ => (own.mean, "is"),
     };
     let answer = if limit.allows(value) { Answer::Met } else { Answer::NotMet };
-    Found::new(answer, format!("{metric} {what} {value:.4}, {limit} was asked"))
+    Found::asking(answer, format!("{metric} {what} {value:.4}"), limit)
 }
 
 impl LevelLimit {
@@ -159,10 +165,8 @@ fn check_errors(run: GatedRun<'_>, most: Limit) -> Found {
     });
     let noun = answer_of(run.statistics.kind);
     let answer = if is_met { Answer::Met } else { Answer::NotMet };
-    let why = format!(
-        "{n_errors} of {n_all} {noun}s failed or are missing ({share}), at most {most} was asked"
-    );
-    Found::new(answer, why)
+    let found = format!("{n_errors} of {n_all} {noun}s failed or are missing ({share})");
+    Found::asking(answer, found, format_args!("at most {most}"))
 }
 
 /// In a single run, a question breaks if an answer to it has less than the full score, none, or is

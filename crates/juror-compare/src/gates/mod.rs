@@ -212,6 +212,9 @@ pub struct GateOutcome {
     pub verdict: GateVerdict,
     /// Why.
     pub why: String,
+    /// The same without what the gate asks, to stand beside the gate.
+    #[serde(skip)]
+    pub found: String,
     /// The questions that break it, if it is about single questions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
@@ -223,6 +226,8 @@ pub struct GateOutcome {
 /// What checking a condition found.
 pub(crate) struct Found {
     answer: Answer,
+    /// What was found, without what the gate asks.
+    found: String,
     why: String,
     questions: Vec<String>,
     lacks_coverage: bool,
@@ -238,7 +243,14 @@ enum Answer {
 
 impl Found {
     fn new(answer: Answer, why: impl Into<String>) -> Found {
-        Found { answer, why: why.into(), questions: Vec::new(), lacks_coverage: false }
+        let why = why.into();
+        Found { answer, found: why.clone(), why, questions: Vec::new(), lacks_coverage: false }
+    }
+
+    /// What was found, and what the gate asks instead.
+    fn asking(answer: Answer, found: String, asked: impl fmt::Display) -> Found {
+        let why = format!("{found}, {asked} was asked");
+        Found { found, ..Found::new(answer, why) }
     }
 
     fn uncovered(why: String) -> Found {
@@ -264,6 +276,7 @@ impl Gate {
             metric: self.metric().map(str::to_owned),
             verdict,
             why: found.why,
+            found: found.found,
             questions: found.questions,
             lacks_coverage: found.lacks_coverage,
         }

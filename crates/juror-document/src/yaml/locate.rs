@@ -1,16 +1,19 @@
-//! Finds the positions of values in YAML.
+//! Finds the positions of values and keys in YAML.
 
 use libyaml_safer::{EventData, Mark};
 
 use super::write::DEEPEST;
 use super::{events, place_of};
-use crate::problem::{Path, Segment};
+use crate::problem::{Path, Problem, Segment};
 
-/// Returns the line and column of the value at each path. If a path leads nowhere, returns the
-/// position of the last value along it.
-pub(crate) fn locate<'p>(yaml: &str, paths: impl Iterator<Item = &'p Path>) -> Vec<(usize, usize)> {
-    let paths: Vec<&Path> = paths.collect();
-    let mut search = PathSearch { places: vec![(1, 1); paths.len()], paths, open: Vec::new() };
+/// Returns the line and column of each target. If a path leads nowhere, returns the position of the
+/// last value along it.
+pub(crate) fn locate<'p>(
+    yaml: &str,
+    targets: impl Iterator<Item = Target<'p>>,
+) -> Vec<(usize, usize)> {
+    let targets: Vec<Target<'p>> = targets.collect();
+    let mut search = PathSearch { places: vec![(1, 1); targets.len()], targets, open: Vec::new() };
     for event in events(yaml) {
         let Ok(event) = event else { break };
         if search.open.len() > DEEPEST {
@@ -21,8 +24,22 @@ pub(crate) fn locate<'p>(yaml: &str, paths: impl Iterator<Item = &'p Path>) -> V
     search.places
 }
 
+/// What to find: the value at the end of a path, or the key before that value.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'p> {
+    path: &'p Path,
+    is_key: bool,
+}
+
+impl<'p> Target<'p> {
+    /// What a problem at a path is about.
+    pub(crate) fn of(path: &'p Path, problem: &Problem) -> Target<'p> {
+        Target { path, is_key: problem.is_of_key() }
+    }
+}
+
 struct PathSearch<'p> {
-    paths: Vec<&'p Path>,
+    targets: Vec<Target<'p>>,
     places: Vec<(usize, usize)>,
     open: Vec<OpenNode>,
 }
@@ -52,6 +69,7 @@ impl PathSearch<'_> {
                     // Keys matter only if a path leads through this mapping.
                     let key = if open.paths.is_empty() { "" } else { value.as_str() };
                     open.next = Some(Segment::Key(key.to_owned()));
+                    self.meet_key(at);
                 } else {
                     self.meet(at);
                     self.go_on();
@@ -74,17 +92,37 @@ impl PathSearch<'_> {
     fn meet(&mut self, at: Mark) -> Vec<usize> {
         let depth = self.open.len();
         let paths: Vec<usize> = match self.open.last() {
-            None => (0..self.paths.len()).collect(),
+            None => (0..self.targets.len()).collect(),
             Some(OpenNode { paths, next, .. }) => {
                 let leads_here =
-                    |path: &&usize| self.paths[**path].0.get(depth - 1) == next.as_ref();
+                    |at: &&usize| self.targets[**at].path.0.get(depth - 1) == next.as_ref();
                 paths.iter().filter(leads_here).copied().collect()
             }
         };
         for path in &paths {
-            self.places[*path] = place_of(at);
+            if !self.is_key_at(*path, depth) {
+                self.places[*path] = place_of(at);
+            }
         }
         paths
+    }
+
+    /// Records the position of the key that was just read for the paths that end with it.
+    fn meet_key(&mut self, at: Mark) {
+        let depth = self.open.len();
+        let Some(OpenNode { paths, next, .. }) = self.open.last() else { return };
+        for path in paths {
+            let is_here = self.targets[*path].path.0.get(depth - 1) == next.as_ref();
+            if is_here && self.is_key_at(*path, depth) {
+                self.places[*path] = place_of(at);
+            }
+        }
+    }
+
+    /// Whether the key at this depth is what a target asks for.
+    fn is_key_at(&self, target: usize, depth: usize) -> bool {
+        let Target { path, is_key } = self.targets[target];
+        is_key && path.0.len() == depth && matches!(path.0.last(), Some(Segment::Key(_)))
     }
 
     /// Moves on to the next item or key.
@@ -111,7 +149,25 @@ mod tests {
             (Path::default().index(0).key("b").index(1).key("none"), (4, 5)),
             (Path::default().index(1), (5, 3)),
         ];
-        let places = locate(yaml, rows.iter().map(|(path, _)| path));
+        let values = rows.iter().map(|(path, _)| Target { path, is_key: false });
+        let places = locate(yaml, values);
         assert_eq!(places, rows.iter().map(|(_, place)| *place).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_path_leads_to_its_key_where_the_key_is_asked_for() {
+        let yaml = "- a: 1\n  b:\n  - x\n  - {c: y, 7: {d: z}}\n";
+        let (first, second) =
+            (Path::default().index(0), Path::default().index(0).key("b").index(1));
+        let rows = [
+            (first.key("a"), (1, 3)),
+            (first.key("b"), (2, 3)),
+            (second.key("7"), (4, 12)),
+            (second.key("7").key("d"), (4, 16)),
+            (second.clone(), (4, 5)),
+            (second.key("none"), (4, 5)),
+        ];
+        let keys = rows.iter().map(|(path, _)| Target { path, is_key: true });
+        assert_eq!(locate(yaml, keys), rows.iter().map(|(_, place)| *place).collect::<Vec<_>>());
     }
 }

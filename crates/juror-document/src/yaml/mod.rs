@@ -14,7 +14,7 @@ mod write;
 
 pub use events::is_caught;
 use events::{ends_line, events};
-pub(crate) use locate::locate;
+pub(crate) use locate::{Target, locate};
 
 use libyaml_safer::{Error, ErrorKind, Mark};
 

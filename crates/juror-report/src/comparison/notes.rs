@@ -1,7 +1,7 @@
 //! Notes below the table of metrics: what to keep in mind about its numbers.
 
 use juror_compare::{
-    CandidateComparison, Caution, ClusterNoun, Comparison, MetricComparison, QuestionName,
+    CandidateComparison, Caution, ClusterNoun, Comparison, MetricComparison, Numbered, QuestionName,
 };
 use juror_score::{Ordered, Unit, metric};
 
@@ -17,12 +17,15 @@ const NO_CHANGE: &str = "no number changed, so there is no interval";
 /// Says why there is no interval, or what to keep in mind about it.
 pub(crate) fn about_interval(
     caution: Caution,
+    of: Numbered,
     clusters: Option<usize>,
     noun: ClusterNoun,
 ) -> String {
-    let text = caution.text(clusters.unwrap_or(0), noun);
-    let is_few = caution == Caution::FewClusters;
-    if is_few { format!("{text}: look at each of them") } else { text }
+    let text = caution.text(of, clusters, noun);
+    match caution {
+        Caution::FewClusters => format!("{text}: look at each of them"),
+        _ => format!("no interval can be had: {text}"),
+    }
 }
 
 /// How a report writes texts that come from data, and sentences of this program.
@@ -79,6 +82,7 @@ impl Notes<'_> {
         notes.extend(self.exact_p());
         notes.extend(self.holm());
         notes.extend(self.unknown_direction());
+        notes.extend(self.calibrated());
         notes.extend(self.about_errors());
         notes.extend(self.left_out());
         let alone = [
@@ -93,7 +97,7 @@ impl Notes<'_> {
         let noun = self.candidate.run.kind.cluster_noun();
         let why = |own: &MetricComparison| {
             let is_unchanged = own.won == 0 && own.lost == 0;
-            let about = |caution| about_interval(caution, own.clusters, noun);
+            let about = |caution| about_interval(caution, Numbered::Changes, own.clusters, noun);
             own.caution.map(|caution| if is_unchanged { NO_CHANGE.into() } else { about(caution) })
         };
         let whys = self.shown.iter().filter_map(|(name, own)| Some((why(own)?, name.as_str())));
@@ -124,6 +128,26 @@ impl Notes<'_> {
         let own = self.shown.iter().filter(|(_, own)| own.better.is_none());
         let names = self.quotes.names(own.map(|(name, _)| name.as_str()));
         (!names.is_empty()).then(|| format!("higher is taken for better: {names}"))
+    }
+
+    /// The means that people would give, beside the judge's own, run by run.
+    fn calibrated(&self) -> Vec<String> {
+        let (a, b) = (&self.comparison.calibrated, &self.candidate.calibrated);
+        let metrics = a.keys().chain(b.keys().filter(|metric| !a.contains_key(*metric)));
+        let note = |metric: &String| {
+            let said = [("A", a.get(metric)), (self.label, b.get(metric))];
+            let said = said.into_iter().filter_map(|(label, own)| Some((label, own?.words())));
+            let said: Vec<(&str, String)> = said.collect();
+            let words = match &said[..] {
+                [(_, one), (_, other)] if one == other => one.clone(),
+                all => {
+                    let told = all.iter().map(|(label, words)| format!("{label} {words}"));
+                    told.collect::<Vec<_>>().join("; ")
+                }
+            };
+            format!("{}: {}", (self.quotes.name)(metric), (self.quotes.sentence)(&words))
+        };
+        metrics.map(note).collect()
     }
 
     fn about_errors(&self) -> Vec<String> {

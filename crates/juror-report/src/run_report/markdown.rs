@@ -1,6 +1,6 @@
 //! A run for pull requests.
 
-use juror_compare::{Kind, MetricStatistics, headline};
+use juror_compare::{Kind, MetricStatistics, Numbered, headline};
 
 use super::RunReport;
 use super::low::LowQuestion;
@@ -85,7 +85,9 @@ impl RunReport<'_> {
 
     fn notes(&self, own: &[(&String, &MetricStatistics)]) -> Vec<String> {
         let noun = self.statistics.kind.cluster_noun();
-        let why = |own: &MetricStatistics| Some(about_interval(own.caution?, own.clusters, noun));
+        let why = |own: &MetricStatistics| {
+            Some(about_interval(own.caution?, Numbered::Values, own.clusters, noun))
+        };
         let whys = own.iter().filter_map(|(metric, own)| Some((why(own)?, metric.as_str())));
         Quotes { name, sentence: escaped }.by_reason(whys)
     }

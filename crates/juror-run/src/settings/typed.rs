@@ -61,7 +61,7 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
     let mut unknown = UnknownKeys { found, n_more: 0 };
     unknown.look_at(&value, &schema_options(&SCHEMA), &mut Path::default());
     let mut problems = document.errors_at(unknown.found);
-    let kind = Problem::BadSetting { message: String::new(), hint: None };
+    let kind = Problem::UnknownSetting { key: String::new(), hint: String::new() };
     problems.count_more(&kind, unknown.n_more);
     (read, problems)
 }
@@ -190,7 +190,7 @@ fn unknown_key(key: &str, options: &[&Value]) -> Problem {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("known here: {}", known.join(", ")),
     };
-    Problem::BadSetting { message: format!("unknown setting `{key}`"), hint: Some(hint) }
+    Problem::UnknownSetting { key: key.to_owned(), hint }
 }
 
 /// The words that the schema allows at a path.

@@ -216,6 +216,8 @@ enum What {
     Fine,
     /// A value that is not a number.
     NoNumber(NotNumber),
+    /// An amount below 0.
+    Negative,
     /// An unknown status of a step; the key is the status.
     NoStatus,
     /// A `trial` that is not a whole number from 1 on.
@@ -265,6 +267,11 @@ impl<'a> Oddities<'a> {
         self.add(Of::Response, key, What::NoNumber(found), at, path);
     }
 
+    /// Records an amount below 0.
+    pub(super) fn negative(&mut self, key: &'static str, at: &'a str, path: impl FnOnce() -> Path) {
+        self.add(Of::Response, key, What::Negative, at, path);
+    }
+
     /// Records an unknown status of a step.
     pub(super) fn no_status(&mut self, word: &'a str, path: impl FnOnce() -> Path) {
         self.add(Of::Step, word, What::NoStatus, word, path);
@@ -287,9 +294,7 @@ impl<'a> Oddities<'a> {
 
     /// Returns what is probably a mistake.
     pub(super) fn mistakes(&self, document: &Document) -> Vec<UnplacedProblem> {
-        self.found(document, |what| {
-            matches!(what, What::Misspelt(_) | What::NoNumber(_) | What::NoStatus | What::NoTrial)
-        })
+        self.found(document, |what| !matches!(what, What::Unknown | What::Fine))
     }
 
     /// Returns unknown keys that resemble no known one.
@@ -312,6 +317,7 @@ impl Oddity<'_> {
             What::NoStatus => Problem::UnknownStatus { word: key, n_more },
             What::NoTrial => Problem::NoTrial { n_more },
             What::NoNumber(found) => Problem::NoNumber { key, found, n_more },
+            What::Negative => Problem::NegativeAmount { key, value: self.at.to_owned(), n_more },
         };
         UnplacedProblem { offset: document.offset_of(self.at), path: self.path.clone(), problem }
     }

@@ -43,4 +43,4 @@ pub use own_metrics::OwnMetrics;
 pub use reference::{Dataset, read_reference};
 pub use responses::{RepeatedIds, Responses, read_responses, read_responses_as};
 pub use result_case::{ResultCase, judged_aspects};
-pub use results::read_results;
+pub use results::{NumberFault, read_results};

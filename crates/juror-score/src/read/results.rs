@@ -18,6 +18,7 @@ use crate::finding::REPEATS;
 use crate::kind_names::KindNames;
 use crate::metric::{question_metric, step_metric};
 use crate::stats::Number;
+use crate::told_rules::{RuleTraces, matches_early};
 use crate::trajectory::{Status, Step};
 
 /// Adds every result of a file, a list or one per line, to an aggregator and returns their number.
@@ -143,18 +144,49 @@ struct ResultForm<'a> {
     numbers: Vec<(Cow<'a, str>, Number)>,
     /// Keys of repeats, with the scores in them.
     repeats: Vec<(Cow<'a, str>, Vec<f64>)>,
-    /// Scores that their metrics cannot have.
+    /// Numbers that their metrics cannot have.
     outside: Vec<OutsideScore<'a>>,
+    has_steps: bool,
     steps: Vec<Object<'a>>,
 }
 
-/// A score outside the range of its metric.
+/// A number that its metric cannot have.
 struct OutsideScore<'a> {
     /// The step that has it, if it is that of a step.
     step: Option<usize>,
     key: Cow<'a, str>,
     raw: &'a RawValue,
-    range: &'static str,
+    fault: NumberFault,
+}
+
+/// What is wrong with a number that its metric cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberFault {
+    /// A score is outside the range of its metric, which is given in words. It is no score.
+    Outside(&'static str),
+    /// An amount is below 0. It counts as it stands: aggregates add up what results say.
+    Negative,
+}
+
+impl NumberFault {
+    /// Returns what is wrong with the number of a metric, if anything is.
+    pub fn of(name: &str, value: f64) -> Option<NumberFault> {
+        // Most numbers are shares, and need no look at the table.
+        if (0.0..=1.0).contains(&value) {
+            return None;
+        }
+        let info = question_metric(name)?;
+        let outside = info.range_without(value).map(NumberFault::Outside);
+        outside.or_else(|| (value < 0.0 && info.is_amount()).then_some(NumberFault::Negative))
+    }
+
+    /// Describes it.
+    pub fn problem(self, key: String, value: String) -> Problem {
+        match self {
+            NumberFault::Outside(range) => Problem::OutOfRange { key, value, range },
+            NumberFault::Negative => Problem::NegativeAmount { key, value, n_more: 0 },
+        }
+    }
 }
 
 impl OutsideScore<'_> {
@@ -163,22 +195,10 @@ impl OutsideScore<'_> {
             Some(step) => result.key("actual_steps").index(step),
             None => result.clone(),
         };
-        UnplacedProblem {
-            offset: document.offset_of(self.raw.get()),
-            path: of.key(&self.key),
-            problem: Problem::OutOfRange {
-                key: self.key.into_owned(),
-                value: self.raw.get().to_owned(),
-                range: self.range,
-            },
-        }
+        let path = of.key(&self.key);
+        let problem = self.fault.problem(self.key.into_owned(), self.raw.get().to_owned());
+        UnplacedProblem { offset: document.offset_of(self.raw.get()), path, problem }
     }
-}
-
-/// Returns the range of a metric if its value is outside of it.
-fn range_without(name: &str, value: f64) -> Option<&'static str> {
-    // Most numbers are shares, and need no look at the table.
-    if (0.0..=1.0).contains(&value) { None } else { question_metric(name)?.range_without(value) }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
@@ -226,6 +246,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                             form.reference_steps = map.next_value()?;
                         }
                         "actual_steps" => {
+                            form.has_steps = true;
                             form.steps = map.next_value::<Option<_>>()?.unwrap_or_default();
                         }
                         _ => {
@@ -251,14 +272,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
 }
 
 impl<'a> ResultForm<'a> {
-    /// Adds a number. One that its metric cannot have is no score, and is owed like one that is missing.
+    /// Adds a number. A score that its metric cannot have is owed like one that is missing.
     fn add(&mut self, key: Cow<'a, str>, raw: &'a RawValue, number: Number) {
-        match range_without(&key, number.value) {
-            None => self.numbers.push((key, number)),
-            Some(range) => {
+        let fault = NumberFault::of(&key, number.value);
+        if let Some(fault) = fault {
+            self.outside.push(OutsideScore { step: None, key: key.clone(), raw, fault });
+        }
+        match fault {
+            Some(NumberFault::Outside(_)) => {
                 self.unscored = self.unscored.and(Traits::of_unscored(&key));
-                self.outside.push(OutsideScore { step: None, key, raw, range });
             }
+            Some(NumberFault::Negative) | None => self.numbers.push((key, number)),
         }
     }
 
@@ -267,20 +291,20 @@ impl<'a> ResultForm<'a> {
     fn add_repeats(&mut self, key: Cow<'a, str>, raw: &'a RawValue) {
         let Some(scores) = scores_in(raw) else { return };
         let name = key.strip_suffix(REPEATS).unwrap_or(&key);
-        match scores.iter().find_map(|score| range_without(name, *score)) {
+        match scores.iter().find_map(|score| NumberFault::of(name, *score)) {
             None => self.repeats.push((key, scores)),
-            Some(range) => self.outside.push(OutsideScore { step: None, key, raw, range }),
+            Some(fault) => self.outside.push(OutsideScore { step: None, key, raw, fault }),
         }
     }
 
-    /// Takes the scores that their metrics cannot have, also those of steps.
+    /// Takes the numbers that their metrics cannot have, also those of steps.
     fn outside(&mut self) -> Vec<OutsideScore<'a>> {
         let mut outside = std::mem::take(&mut self.outside);
         for (at, step) in self.steps.iter().enumerate() {
             outside.extend(step.iter().filter_map(|(key, raw)| {
                 let value = Number::from_json(raw.get())?.value;
-                let range = range_without(&key, value).filter(|_| step_metric(&key).is_some())?;
-                Some(OutsideScore { step: Some(at), key, raw, range })
+                let fault = NumberFault::of(&key, value).filter(|_| step_metric(&key).is_some())?;
+                Some(OutsideScore { step: Some(at), key, raw, fault })
             }));
         }
         outside
@@ -308,6 +332,12 @@ impl<'a> ResultForm<'a> {
         for step in steps.iter().filter(|step| has_uncounted(step, names)) {
             uncounted.entry(step.name.to_string()).or_insert((0, offset)).0 += 1;
         }
+        let looks_early = aggregator.told_rules().wants_early_matches();
+        let traces = RuleTraces {
+            written: self.written,
+            has_steps: self.has_steps,
+            matches_early: looks_early && self.reference_steps.is_some_and(matches_early),
+        };
         let observed = |step| observed_step(step, names);
         let observed = steps.iter().map(observed).collect();
         aggregator.observe(&Observation {
@@ -323,6 +353,7 @@ impl<'a> ResultForm<'a> {
                 .filter_map(|(key, scores)| Some((key.strip_suffix(REPEATS)?, scores.clone())))
                 .collect(),
             steps: observed,
+            traces,
         });
     }
 }
@@ -439,6 +470,23 @@ mod tests {
             assert!(micro.spread("retrieval_context_recall").is_none());
             assert_eq!(micro.spread("answer_relevance").map(|spread| spread.n), Some(1));
         }
+    }
+
+    #[test]
+    fn an_amount_below_0_is_told_and_counts_as_it_stands() {
+        let lines = [
+            r#"{"template_id": "t", "total_tokens": -85, "elapsed_sec": 2.5}"#,
+            r#"{"template_id": "t", "total_tokens": 15, "answer_relevance": -0.2}"#,
+        ];
+        let document = Document::new("r.jsonl", lines.join("\n").into(), Format::JsonLines);
+        let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+        let read = read_results(&document.expect("JSON"), &mut aggregator);
+        let (_, problems) = read.expect("results");
+        let told = problems.to_string();
+        let wanted = "r.jsonl:1:38: `total_tokens` is -85, and an amount cannot be below 0";
+        assert!(told.starts_with(wanted) && problems.len() == 1, "{told}");
+        let micro = aggregator.finish().micro;
+        assert_eq!(micro.spread("total_tokens").map(|spread| spread.sum), Some(-70.0));
     }
 
     #[test]

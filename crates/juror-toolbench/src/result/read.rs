@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::findings::{
     ANSWER_STATUS, API_CALL_PRECISION, API_CALL_SCORE, EVALUATION_TIME, HAS_FINISH, OTHER_CALLS,
-    SOPR_SCORE, SOPR_SCORE_REPEATS, finding, flag,
+    SOPR_SCORE, SOPR_SCORE_REPEATS, SYSTEM_ANSWER_TIME, finding, flag,
 };
 use super::summary::Summary;
 use super::write::{AGENT_TOKENS, AGENT_USD, UNJUDGED};
@@ -141,6 +141,10 @@ impl<'d, 'f> Parts<'d, 'f> {
         let (timing, gold) = (part("timing"), part("gold_answer"));
         tell_outside(look, &scores, &path.key("scores"));
         tell_outside_repeats(look, &evaluation, &path.key("evaluation"));
+        let own = [AGENT_TOKENS, AGENT_USD, SYSTEM_ANSWER_TIME];
+        tell_negative(look, fields, &own, path);
+        tell_negative(look, &scores, &[OTHER_CALLS], &path.key("scores"));
+        tell_negative(look, &timing, &[SYSTEM_ANSWER_TIME, EVALUATION_TIME], &path.key("timing"));
         Parts { fields, scores, evaluation, timing, gold }
     }
 
@@ -150,8 +154,8 @@ impl<'d, 'f> Parts<'d, 'f> {
         let own_set = fields.get_set("test_set").and_then(json::text_of);
         let group = own_set.map_or_else(|| set.to_owned(), Into::into);
         let id = fields.get_set("query_id").map(id_text).unwrap_or_default();
-        let seconds = number(&self.timing, "system_answer_time")
-            .or_else(|| number(fields, "system_answer_time"));
+        let seconds =
+            number(&self.timing, SYSTEM_ANSWER_TIME).or_else(|| number(fields, SYSTEM_ANSWER_TIME));
         let real = |value: Option<f64>| value.and_then(Number::real);
         let tokens = real(number(fields, AGENT_TOKENS));
         Scorecard {
@@ -266,6 +270,18 @@ fn tell_outside<'d>(look: &mut Look<'d>, scores: &Object<'d>, path: &Path) {
     }
 }
 
+/// Tells of amounts below 0. They count as they stand.
+fn tell_negative<'d>(look: &mut Look<'d>, fields: &Object<'d>, names: &[&str], path: &Path) {
+    for name in names {
+        let is_negative = number(fields, name).is_some_and(|value| value < 0.0);
+        if let Some(raw) = fields.get(name).filter(|_| is_negative) {
+            let (key, value) = ((*name).to_owned(), raw.get().to_owned());
+            let problem = Problem::NegativeAmount { key, value, n_more: 0 };
+            look.note(raw.get(), path.key(name), problem);
+        }
+    }
+}
+
 /// Tells of scores of judge runs that their metric cannot have.
 fn tell_outside_repeats<'d>(look: &mut Look<'d>, evaluation: &Object<'d>, path: &Path) {
     let range = repeats(evaluation).and_then(|scores| range_without_repeats(&scores));
@@ -344,6 +360,17 @@ mod tests {
         let verdict = |name| file.results[0].finding(name).map(|own| own.verdict.clone());
         assert_eq!(verdict(SOPR_SCORE), Some(Verdict::scored(0.5)));
         assert!(matches!(verdict(API_CALL_SCORE), Some(Verdict::Failed(_))));
+    }
+
+    #[test]
+    fn amounts_below_0_are_told() {
+        let (_, told) = read(
+            "{\"query_id\": 1, \"agent_tokens\": -5, \"agent_usd\": 0.1, \"timing\": \
+             {\"system_answer_time\": -0.5, \"evaluation_time\": 1}}\n",
+        );
+        assert!(told.contains("`agent_tokens` is -5, and an amount cannot be below 0"), "{told}");
+        assert!(told.contains("at [0].timing.system_answer_time"), "{told}");
+        assert!(!told.contains("agent_usd") && !told.contains("evaluation_time"), "{told}");
     }
 
     #[test]

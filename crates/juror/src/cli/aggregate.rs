@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use clap::Args;
 use juror_compare::Runs;
+use juror_document::Document;
 use juror_files::load;
-use juror_pages::judge_of_questions;
+use juror_pages::{ToldResults, judge_of_questions, plan_beside};
 use juror_report::{Format, Highlights, render_aggregates, render_statistics, summary};
-use juror_run::{Calibrating, Output, Totals, load_calibrations};
-use juror_score::read::read_results;
-use juror_score::{JudgedBy, ScoreTable, ScoredItem};
+use juror_run::{Calibrating, Output, Plan, Totals, load_calibrations};
+use juror_score::{JudgedBy, Profile, ScoreTable, ScoredItem};
 
 use super::gate::GateArgs;
-use super::{RuleArgs, boolish, check_outputs, count, title};
+use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -64,26 +64,23 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     let calibrations = load_calibrations(&settings.judge.calibration)?;
     let mut plan = settings.plan();
     args.gate.add_to(&mut plan)?;
-    let mut aggregator = plan.aggregator();
-    let mut n_results = 0;
-    let mut judges = Vec::new();
-    for name in &args.results {
-        let document = load(name)?;
-        let (n, problems) = read_results(&document, &mut aggregator)?;
-        n_results += n;
-        judges.extend((!calibrations.is_empty()).then(|| judge_of_questions(&document)));
-        if n == 0 && !problems.is_empty() {
-            return Err(problems.into());
-        }
-        if !args.quiet {
-            output::warn_all(&problems);
-        }
+    let documents: Vec<Document> =
+        args.results.iter().map(|name| load(name)).collect::<Result<_, _>>()?;
+    if let Some(profile) = rules_of_runs(&args.results, &plan)? {
+        plan = plan.by(&profile);
+    }
+    let judges = documents.iter().filter(|_| !calibrations.is_empty()).map(judge_of_questions);
+    let judge = one_judge(judges.collect());
+    let ToldResults { aggregator, n_results, problems } = ToldResults::read(&documents, &plan)?;
+    drop(documents);
+    if !args.quiet {
+        output::warn_all(&problems);
     }
     if !args.quiet {
         tell_repeated(aggregator.scores());
     }
     let mut totals = Totals::of(&aggregator, &plan.gates);
-    Calibrating::by_judge(&calibrations, one_judge(judges).as_ref())
+    Calibrating::by_judge(&calibrations, judge.as_ref())
         .apply(&mut totals.statistics, aggregator.scores());
     let Totals { aggregates, statistics, gates } = &totals;
     write_files(&args.aggregates, |format| render_aggregates(aggregates, format))?;
@@ -92,13 +89,33 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let bytes = render_aggregates(aggregates, Format::Json);
         output::print_data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !outputs.clone().any(|name| name == "-") {
-        let title = title(&plan.profile, &counted(n_results, statistics.questions), aggregates);
+        let title =
+            title(aggregator.profile(), &counted(n_results, statistics.questions), aggregates);
         let (worst, calls) = (Vec::new(), Vec::new());
         let highlights = Highlights { title, aggregates, statistics, worst, n_more: 0, calls };
         output::print_data(&summary(&highlights, output::palette()))?;
     }
     GateArgs::tell_unchecked(&plan.gates, statistics.kind, Runs::One);
     Ok(args.gate.report(gates))
+}
+
+/// Returns the rules of the runs in whose folders the files are, if the user chose none. Results of
+/// different rules cannot be taken together.
+fn rules_of_runs(names: &[String], plan: &Plan) -> anyhow::Result<Option<Profile>> {
+    let mut known: Option<(&String, Profile)> = None;
+    for name in names {
+        let Some(Plan { profile, .. }) = plan_beside(name, plan) else { continue };
+        match &known {
+            Some((first, other)) => anyhow::ensure!(
+                *other == profile,
+                "{first} and {name} cannot be taken together: the rules of their runs differ, {} and {}\n  hint: --profile reads all by the same rules",
+                profile_name(other),
+                profile_name(&profile)
+            ),
+            None => known = Some((name, profile)),
+        }
+    }
+    Ok(known.map(|(_, profile)| profile))
 }
 
 /// Returns the judge of all files, if it is the same in each.

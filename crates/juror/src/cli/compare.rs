@@ -6,12 +6,12 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 use juror_compare::{CompareOptions, ComparedRun, Comparison, Runs, compare};
-use juror_pages::ScoredRun;
+use juror_pages::{ScoredRun, calibrated_means};
 use juror_report::{
     ComparisonFormat, ComparisonView, Threshold, comparison_json, comparison_junit,
     comparison_markdown, comparison_text, comparison_tsv, is_unchanged,
 };
-use juror_run::{Output, Plan};
+use juror_run::{Output, Plan, load_calibrations};
 use juror_score::ScoreTable;
 
 use super::gate::{GateArgs, parse_limit};
@@ -36,6 +36,9 @@ Examples:
 
   Three models against one baseline, p-values adjusted for three candidates:
     juror compare runs/small runs/medium runs/large runs/huge
+
+  With the means that people would give, if the settings name a `judge.calibration`:
+    juror compare runs/main runs/pr-412 -c juror.yaml
 
 Questions are joined by template and id; those of one template count as a cluster. `better` is the
 probability that the second run is better, `MDE` the least difference that would have been found.";
@@ -159,6 +162,7 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     check_outputs(args.runs.iter().chain(&args.rules.config), &args.outputs, args.json)?;
     let (pages, others) = PageFiles::begin(&args.outputs)?;
     let files = files(&others)?;
+    let calibrations = load_calibrations(&args.rules.settings()?.judge.calibration)?;
     let (plan, options) = args.options()?;
     let runs = read_all(&args.runs, &plan)?;
     if !args.quiet {
@@ -172,6 +176,8 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let sides: Vec<ComparedRun<'_>> = candidates.iter().map(ScoredRun::side).collect();
     let mut comparison = compare(baseline.side(), &sides, &options)
         .map_err(|error| anyhow::anyhow!("{}", error.notice()))?;
+    let means = |run: &ScoredRun| calibrated_means(run.side(), &calibrations, options.confidence);
+    comparison.add_calibrated(runs.iter().map(means));
     GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, Runs::Several);
     explain(&mut comparison, candidates, args.flips);
     let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();

@@ -161,11 +161,7 @@ impl GateArgs {
 
 /// Returns the gate and how it came out, without saying twice what was asked.
 pub(super) fn in_words(outcome: &GateOutcome) -> String {
-    let GateOutcome { gate, why, .. } = outcome;
-    let asked = why.rsplit_once(", ").filter(|(_, asked)| {
-        asked.strip_suffix(" was asked").is_some_and(|limit| gate.contains(limit))
-    });
-    format!("{gate}: {}", asked.map_or(why.as_str(), |(found, _)| found))
+    format!("{}: {}", outcome.gate, outcome.found)
 }
 
 fn hint(outcome: &GateOutcome) -> &'static str {
@@ -173,31 +169,5 @@ fn hint(outcome: &GateOutcome) -> &'static str {
         "\n  hint: the mean is of those alone; --coverage asks for another share"
     } else {
         ""
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gate_is_named_and_what_it_asks_is_said_once() {
-        let words = |gate: &str, why: &str| {
-            let (gate, why) = (gate.to_owned(), why.to_owned());
-            let (metric, questions, verdict) = (None, Vec::new(), GateVerdict::Block);
-            in_words(&GateOutcome { gate, metric, verdict, why, questions, lacks_coverage: false })
-        };
-        for (gate, why, told) in [
-            ("a at least 0.9", "a is 0.5, at least 0.9 was asked", "a at least 0.9: a is 0.5"),
-            ("a in t at least 0.9", "there is no t", "a in t at least 0.9: there is no t"),
-            (
-                "a at least 0.9",
-                "a has a verdict for 1 of 2, at least 95 % was asked",
-                "a at least 0.9: a has a verdict for 1 of 2, at least 95 % was asked",
-            ),
-            ("q may not break", "worse by a: q", "q may not break: worse by a: q"),
-        ] {
-            assert_eq!(words(gate, why), told);
-        }
     }
 }

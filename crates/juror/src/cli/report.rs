@@ -2,7 +2,7 @@
 
 use clap::Args;
 use juror_compare::{CompareOptions, Gates, compare};
-use juror_pages::ScoredRun;
+use juror_pages::{ScoredRun, calibrated_means};
 use juror_run::load_calibrations;
 
 use super::compare::{read_all, tell_problems};
@@ -78,7 +78,10 @@ pub(super) fn run(args: &ReportRunsArgs) -> anyhow::Result<Exit> {
             pages.with_replies(&replies).of_run(&Gates::default(), &[])
         }
         [baseline, candidates @ ..] => {
-            let comparison = args.compare(baseline, candidates)?;
+            let mut comparison = args.compare(baseline, candidates)?;
+            let confidence = comparison.confidence;
+            let means = |run: &ScoredRun| calibrated_means(run.side(), &calibrations, confidence);
+            comparison.add_calibrated(runs.iter().map(means));
             args.page.of_comparison(&runs, &replies, &comparison, &Gates::default())
         }
         [] => return Ok(Exit::AskedWrongly),

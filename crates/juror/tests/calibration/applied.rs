@@ -67,6 +67,36 @@ fn results_written_earlier_are_corrected_too() {
 }
 
 #[test]
+fn comparisons_show_corrected_means_beside_the_raw_ones() {
+    let stage = example();
+    let compared = stage.done("compare first first -c calibrated.yaml --json -o out.md");
+    let compared: Value = serde_json::from_str(&compared.stdout).expect("JSON");
+    let (a, b) = (&compared["calibrated"], &compared["candidates"][0]["calibrated"]);
+    assert_eq!(a, b, "the same run");
+    assert_eq!(a["answer_f1"]["labels"], 17);
+    assert!(a["answer_f1"]["corrected"]["raw"].is_f64(), "{a}");
+    let words = "corrected by 17 labels: 0.500 ±0.32 (raw 0.720)";
+    let text = stage.done("compare first first -c calibrated.yaml").stdout;
+    assert!(text.contains(&format!("answer_f1: {words}")), "{text}");
+    assert!(stage.read("out.md").contains(&format!("- `answer_f1`: {words}")), "in Markdown");
+    stage.done("report first first -o both.html -c calibrated.yaml");
+    assert!(stage.read("both.html").contains(words), "in the page");
+    let other = stage.done("compare first first -c calibrated.yaml --metric steps_score").stdout;
+    assert!(!other.contains("corrected"), "{other}");
+}
+
+#[test]
+fn a_run_of_another_judge_is_compared_without_a_corrected_mean() {
+    let stage = example();
+    let results = stage.read("first/results.jsonl");
+    stage.write("other.jsonl", &results.replace("openai/gpt-4o-mini", "openai/gpt-4o"));
+    let text = stage.done("compare first other.jsonl -c calibrated.yaml").stdout;
+    let a = "answer_f1: A corrected by 17 labels: 0.500 ±0.32 (raw 0.720); B not corrected: \
+             the judge has changed since its calibration: the model is `openai/gpt-4o`";
+    assert!(text.contains(a), "{text}");
+}
+
+#[test]
 fn without_a_calibration_nothing_changes() {
     let stage = example();
     let ended = eval(&stage, "juror.yaml", "-s statistics.json");

@@ -110,6 +110,75 @@ fn identical_runs_are_equal_and_pass() {
     assert!(!runs.stage.path("out.md").exists(), "nothing moved");
 }
 
+/// A run by profile 6 in which a tenth of the responses failed: they count as 0 there, and by profile 5
+/// not at all.
+fn with_failures() -> Runs {
+    let runs = Runs::new(10);
+    let own = |at: usize| if at == 0 { Failed } else { Right };
+    runs.add("base", "--profile 6", |_, _| Right);
+    runs.add("six", "--profile 6 -o six.json -o six.yaml", |template, _| own(template));
+    runs.add("five", "--profile 5 -o five.jsonl", |template, _| own(template));
+    runs
+}
+
+#[test]
+fn a_run_and_its_file_of_results_have_the_same_numbers_and_verdict() {
+    let runs = with_failures();
+    runs.stage.write("gates.yaml", "gates: [{metric: steps_score, min: 0.95}]\ncoverage: 0.5\n");
+    let steps = |candidate: &str| {
+        let found = runs.json(&format!("base {candidate} --gates gates.yaml"));
+        let own = &found["candidates"][0];
+        (own["metrics"]["steps_score"].clone(), own["verdict"].clone())
+    };
+    let folder = steps("six");
+    assert_eq!((&folder.0["b"], &folder.1), (&json!(0.9), &json!("block")));
+    std::fs::copy(runs.stage.path("six/results.jsonl"), runs.stage.path("moved.jsonl"))
+        .expect("one");
+    for file in ["six/results.jsonl", "six.json", "six.yaml", "moved.jsonl"] {
+        assert_eq!(steps(file), folder, "{file}");
+        let line = format!("aggregate {file} --fail-under steps_score=0.95 --coverage 0.5");
+        let ended = runs.stage.run(&line);
+        assert_eq!(ended.code, 1, "{ended}");
+        assert!(ended.stdout.starts_with("profile 6 · 30 results"), "{ended}");
+    }
+    let told = runs.stage.run("aggregate six.json --profile 5 --fail-under steps_score=0.95");
+    assert!(told.stdout.starts_with("profile 5 · 30 results"), "the user knows better: {told}");
+}
+
+#[test]
+fn results_of_different_profiles_are_not_compared_or_taken_together() {
+    let runs = with_failures();
+    for [a, b] in [["six.json", "five.jsonl"], ["six", "five.jsonl"], ["five", "six.json"]] {
+        let ended = runs.compare(&format!("{a} {b}"));
+        assert_eq!(ended.code, 2, "{ended}");
+        assert!(ended.stderr.contains("the rules of scoring differ"), "{ended}");
+    }
+    assert_eq!(runs.compare("six.json five.jsonl --allow-mismatch").code, 0);
+    assert_eq!(runs.compare("six.json five.jsonl --profile 5").code, 0, "the user knows better");
+    let ended = runs.stage.run("aggregate six/results.jsonl five/results.jsonl");
+    assert_eq!(ended.code, 2, "{ended}");
+    let why =
+        "the rules of their runs differ, profile 6 and profile 5\n  hint: --profile reads all";
+    assert!(ended.stderr.contains(why), "{ended}");
+}
+
+#[test]
+fn results_that_do_not_tell_their_profile_are_read_by_the_first_with_a_word() {
+    let runs = Runs::new(1);
+    let right = r#"{"template_id": "t", "question_id": "a", "steps_score": 1.0}"#;
+    let failed = r#"{"template_id": "t", "question_id": "b", "status": "error", "steps_score": 0}"#;
+    runs.stage.write("bare.jsonl", &format!("{right}\n{failed}\n"));
+    let word =
+        "1 failed response has numbers, and is left out of the statistics, as profile 5 does";
+    for line in ["aggregate bare.jsonl", "compare bare.jsonl bare.jsonl"] {
+        let ended = runs.stage.run(line);
+        assert!(ended.stderr.contains(word), "{ended}");
+        assert!(ended.stderr.contains("hint: choose with --profile"), "{ended}");
+        let ended = runs.stage.run(&format!("{line} --profile 5"));
+        assert!(!ended.stderr.contains("failed response"), "{ended}");
+    }
+}
+
 #[test]
 fn a_gate_never_passes_on_survivors() {
     let runs = Runs::new(100);

@@ -167,8 +167,7 @@ pub(super) fn cautions(source: &PageSource<'_>) -> Vec<String> {
     }
     for run in &source.runs {
         cautions.extend(missing(run.statistics));
-        let own = run.statistics.micro.values();
-        cautions.extend(about_intervals(run.statistics, own, Shows::Ends));
+        cautions.extend(about_intervals(run.statistics, &run.statistics.micro, Shows::Ends));
     }
     cautions.iter().map(|text| visible(text)).collect()
 }

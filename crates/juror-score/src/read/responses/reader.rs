@@ -232,9 +232,15 @@ impl<'a> ResponseReader<'a> {
             let found = match value.get().as_bytes() {
                 _ if is_reported => continue,
                 [b'"' | b't' | b'f' | b'[' | b'{', ..] => NotNumber::Other(json::kind_of(value)),
-                [b'-' | b'0'..=b'9', ..] if Number::from_json(value.get()).is_none() => {
-                    NotNumber::TooLarge
-                }
+                [b'-' | b'0'..=b'9', ..] => match Number::from_json(value.get()) {
+                    None => NotNumber::TooLarge,
+                    Some(number) => {
+                        if number.value < 0.0 {
+                            self.passed_over.negative(name, value.get(), || path.key(name));
+                        }
+                        continue;
+                    }
+                },
                 _ => continue,
             };
             self.passed_over.no_number(name, found, value.get(), || path.key(name));

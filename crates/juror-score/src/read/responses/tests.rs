@@ -376,6 +376,19 @@ fn a_trial_that_is_replaced_is_told_by_its_number() {
 }
 
 #[test]
+fn an_amount_below_0_is_told_of_once_for_each_key() {
+    let text = r#"[{"question_id": "a", "total_tokens": -5, "elapsed_sec": -0.5},
+        {"question_id": "b", "total_tokens": -7, "elapsed_sec": 0}]"#;
+    let document = Document::new("r.json", text.into(), Format::Json).expect("JSON");
+    let responses = read_responses(&document).expect("responses");
+    let told = responses.problems.to_string();
+    let wanted = "`total_tokens` is -5, and an amount cannot be below 0, here and 1 times more";
+    assert!(told.starts_with(&format!("r.json:1:39: {wanted}")), "{told}");
+    assert!(told.contains("`elapsed_sec` is -0.5, and an amount cannot be below 0\n"), "{told}");
+    assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
+}
+
+#[test]
 fn a_trial_that_is_no_number_is_ignored_and_told_of_once() {
     let trials = [Some("0"), Some("\"b\""), Some("1.5"), Some("null"), Some("-1")];
     of_trials(&trials, RepeatedIds::Trials, |responses| {
