@@ -91,19 +91,19 @@ impl Caution {
             (Caution::OneValue, Numbered::Values) => "there is one value".into(),
             (Caution::OneValue, Numbered::Changes) => "only one was compared".into(),
             (Caution::OneCluster, _) => format!("all {what} are of one {one}"),
-            (Caution::NoSpread, _) => self.equal(of, clusters, noun),
+            (Caution::NoSpread, _) => what_is_equal(of, clusters, noun),
         };
         format!("{seen}, which does not show how far others would {others}")
     }
+}
 
-    /// Says what is equal where there is no spread.
-    fn equal(self, of: Numbered, clusters: Option<usize>, noun: ClusterNoun) -> String {
-        match (of, clusters.map(|_| noun.plural())) {
-            (Numbered::Values, None) => "all values are equal".into(),
-            (Numbered::Values, Some(all)) => format!("the means of all {all} are equal"),
-            (Numbered::Changes, None) => format!("all {} changed by the same", noun.compared()),
-            (Numbered::Changes, Some(all)) => format!("all {all} changed by the same"),
-        }
+/// Says what is equal where there is no spread.
+fn what_is_equal(of: Numbered, clusters: Option<usize>, noun: ClusterNoun) -> String {
+    match (of, clusters.map(|_| noun.plural())) {
+        (Numbered::Values, None) => "all values are equal".into(),
+        (Numbered::Values, Some(all)) => format!("the means of all {all} are equal"),
+        (Numbered::Changes, None) => format!("all {} changed by the same", noun.compared()),
+        (Numbered::Changes, Some(all)) => format!("all {all} changed by the same"),
     }
 }
 

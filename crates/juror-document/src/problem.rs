@@ -331,6 +331,7 @@ impl Problem {
 }
 
 impl fmt::Display for Problem {
+    #[expect(clippy::too_many_lines, reason = "one sentence for each problem")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),

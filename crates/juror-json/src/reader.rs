@@ -425,7 +425,7 @@ mod tests {
             };
             assert_eq!(texts(fast), texts(&other), "{text}");
         }
-        read::<&RawValue>(text).is_some()
+        read_with(text, PhantomData::<&RawValue>).is_some()
     }
 
     #[test]

@@ -122,7 +122,9 @@ mod tests {
 
     fn told(rows: &[(RuleTraces, bool)]) -> ToldRules {
         let mut told = ToldRules::default();
-        rows.iter().for_each(|(traces, is_error)| told.add(*traces, *is_error, true));
+        for (traces, is_error) in rows {
+            told.add(*traces, *is_error, true);
+        }
         told
     }
 

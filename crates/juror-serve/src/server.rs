@@ -201,11 +201,7 @@ impl Server {
         self.boxed(listener, Box::pin(stop))
     }
 
-    fn boxed<'s>(
-        self: Arc<Server>,
-        listener: TcpListener,
-        stop: Pending<'s, ()>,
-    ) -> Pending<'s, ()> {
+    fn boxed(self: Arc<Server>, listener: TcpListener, stop: Pending<'_, ()>) -> Pending<'_, ()> {
         Box::pin(self.serve_until(listener, stop))
     }
 

@@ -44,11 +44,7 @@ impl Viewer {
         self.boxed(listener, Box::pin(stop))
     }
 
-    fn boxed<'s>(
-        self: Arc<Viewer>,
-        listener: TcpListener,
-        stop: Pending<'s, ()>,
-    ) -> Pending<'s, ()> {
+    fn boxed(self: Arc<Viewer>, listener: TcpListener, stop: Pending<'_, ()>) -> Pending<'_, ()> {
         Box::pin(self.serve_until(listener, stop))
     }
 
