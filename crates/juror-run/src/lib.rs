@@ -71,7 +71,9 @@ pub use models::{
 };
 pub use output::{Output, OutputError};
 pub use plan::{Plan, UnknownMetric};
-pub use reply_store::{kept_of, reply_of};
+pub use reply_store::{
+    StoreUse, is_database, kept_of, open_reply_store, open_tool_store, reply_of, shown_place,
+};
 pub use run_state::{RunState, look_at_run};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,

@@ -15,6 +15,7 @@ use super::pool::Pool;
 use super::queries::Selected;
 use super::query_hash::query_hash;
 use crate::known_replies::ReplyPlace;
+use crate::reply_store::shown_place;
 use crate::settings::Settings;
 use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;
@@ -123,6 +124,7 @@ fn tool_options(tools: &ToolsSettings) -> String {
         folder: Vec::new(),
         cache: Vec::new(),
         sources: None,
+        store: tools.store.as_deref().map(shown_place),
         real: tools.real.as_ref().map(RealSettings::without_secrets),
         ..tools.clone()
     };
