@@ -21,7 +21,7 @@ const N_QUESTIONS: usize = 600;
 /// How many calls a program has on their way.
 const CONCURRENCY: usize = 8;
 
-const SETTINGS: &str = "llm: {generation: {name: m}, concurrency: 8}\n\
+const SETTINGS: &str = "llm: {generation: {provider: openai, model: m}, concurrency: 8}\n\
      answer_relevance: {enabled: false}\nretrieval_answer: {enabled: false}\n";
 
 impl Stage {
@@ -80,9 +80,10 @@ impl Stage {
         command.args([address, "-o", &out]).spawn().expect("the program starts")
     }
 
-    /// Waits until the model was asked so often.
-    fn wait_for_calls(&self, n_calls: usize) {
+    /// Waits until a program and its like have asked the model so often.
+    fn wait_for_calls(&self, n_calls: usize, program: &mut Child) {
         while self.model.seen().len() < n_calls {
+            assert!(program.try_wait().expect("a state").is_none(), "it ended too early");
             std::thread::yield_now();
         }
     }
@@ -124,7 +125,7 @@ fn after_a_kill_only_calls_under_way_are_repeated() {
     let stage = Stage::new(N_QUESTIONS, 10, database);
     let mut killed = stage.judge(0, &stage.address);
     let other = stage.judge(1, &stage.address);
-    stage.wait_for_calls(100);
+    stage.wait_for_calls(100, &mut killed);
     killed.kill().expect("killed");
     killed.wait().expect("ended");
     let ended = end(other);
@@ -139,8 +140,8 @@ fn after_a_kill_only_calls_under_way_are_repeated() {
 fn a_server_that_is_killed_in_a_run_loses_no_reply() {
     let Some(database) = Postgres::start() else { return };
     let stage = Stage::new(N_QUESTIONS, 5, &database);
-    let programs = [0, 1].map(|number| stage.judge(number, &stage.address));
-    stage.wait_for_calls(100);
+    let mut programs = [0, 1].map(|number| stage.judge(number, &stage.address));
+    stage.wait_for_calls(100, &mut programs[0]);
     database.crash();
     database.begin();
     for program in programs {
@@ -158,8 +159,8 @@ fn a_server_that_is_killed_in_a_run_loses_no_reply() {
 fn a_server_that_stays_away_ends_the_run_and_what_was_kept_is_used_by_the_next() {
     let Some(database) = Postgres::start() else { return };
     let stage = Stage::new(N_QUESTIONS, 5, &database);
-    let program = stage.judge(0, &format!("{}&patience=1", stage.address));
-    stage.wait_for_calls(100);
+    let mut program = stage.judge(0, &format!("{}&patience=1", stage.address));
+    stage.wait_for_calls(100, &mut program);
     database.stop();
     let ended = end(program);
     assert_eq!(ended.code, 3, "{ended}");
