@@ -72,21 +72,21 @@ impl Address {
         // The text may hold a password, so that no message repeats it.
         let url = Url::parse(text).map_err(|error| wrong(format!("it is no address: {error}")))?;
         if url.fragment().is_some() {
-            return Err(wrong("a `#` in it must be written as %23".into()));
+            return Err(wrong("a `#` in it must be written as %23"));
         }
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let given = Some(decoded(url.username())).filter(|user| !user.is_empty());
         let own = || environment("PGUSER").or_else(|| environment("USER"));
-        let user = given.or_else(own).ok_or_else(|| wrong("it names no user".into()))?;
+        let user = given.or_else(own).ok_or_else(|| wrong("it names no user"))?;
         let database = decoded(url.path().trim_start_matches('/'));
         if database.is_empty() {
-            return Err(wrong("it names no database".into()));
+            return Err(wrong("it names no database"));
         }
         let host = decoded(url.host_str().unwrap_or_default());
         let mut address = Address {
             user,
             password: url.password().map(decoded),
-            host: Host::of(host),
+            host: Host::of(&host),
             port: url.port().unwrap_or(5432),
             database,
             schema: "juror".into(),
@@ -108,7 +108,7 @@ impl Address {
                 "sslmode" => mode = Some(value.into_owned()),
                 "sslrootcert" => roots = Some(PathBuf::from(&*value)),
                 "schema" => self.schema = schema_name(&value)?,
-                "host" => self.host = Host::of(value.into_owned()),
+                "host" => self.host = Host::of(&value),
                 "connect_timeout" => self.connect_timeout = seconds(&name, &value)?,
                 "patience" => self.patience = seconds(&name, &value)?,
                 name => {
@@ -186,8 +186,8 @@ impl Address {
 }
 
 impl Host {
-    fn of(host: String) -> Host {
-        match host.as_str() {
+    fn of(host: &str) -> Host {
+        match host {
             "" => Host::Name("localhost".into()),
             socket if socket.starts_with('/') => Host::Socket(socket.into()),
             // An address of IPv6 stands in brackets.
@@ -219,7 +219,7 @@ fn seconds(name: &str, value: &str) -> Result<Duration, StoreError> {
     seconds.ok_or_else(|| wrong(format!("`{name}={value}` is no number of seconds")))
 }
 
-fn wrong(problem: String) -> StoreError {
+fn wrong(problem: impl std::fmt::Display) -> StoreError {
     let problem = format!("the address of the database: {problem}");
     StoreError::Address { problem, hint: Some(EXAMPLE) }
 }

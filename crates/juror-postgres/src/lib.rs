@@ -1,4 +1,4 @@
-//! Keeps replies in PostgreSQL, so that many machines share them.
+//! Keeps replies in `PostgreSQL`, so that many machines share them.
 //!
 //! [`SharedReplies`] and [`SharedToolReplies`] are stores like those in files, at an [`Address`] such
 //! as `postgresql://user@host/database?sslmode=verify-full&schema=juror`. Beyond that they know

@@ -1,4 +1,4 @@
-//! Passwords that the address leaves out: `PGPASSWORD`, and the password file of PostgreSQL's own
+//! Passwords that the address leaves out: `PGPASSWORD`, and the password file of `PostgreSQL`'s own
 //! programs.
 
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ pub(crate) fn find(
     })
 }
 
-/// Whether nobody else can read a file. PostgreSQL's own programs ignore it otherwise.
+/// Whether nobody else can read a file. `PostgreSQL`'s own programs ignore it otherwise.
 #[cfg(unix)]
 fn is_private(file: &std::path::Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o077 == 0)
+    std::fs::metadata(file).is_ok_and(|about| about.permissions().mode() % 0o100 == 0)
 }
 
 #[cfg(not(unix))]

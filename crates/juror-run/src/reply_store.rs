@@ -7,6 +7,7 @@ use juror_models::{
     BuyingTurn, CacheMode, CallKey, Kept, Outcome, Pending, Recorded, ReplyCache, Tell,
 };
 use juror_postgres::{Address, SharedReplies, SharedToolReplies};
+use juror_runs::hidden::without_credentials;
 use juror_store::{
     Key, Replies, ReplyStore, StoreError, StoredReply, ToolReplies, ToolStore, Turn,
 };
@@ -31,12 +32,12 @@ pub fn is_database(place: &str) -> bool {
 
 /// Returns a place as people may see it and files may hold it: without a password.
 pub fn shown_place(place: &str) -> String {
-    match is_database(place) {
-        false => place.to_owned(),
-        true => Address::read(place).map_or_else(
-            |_| juror_runs::hidden::without_credentials(place),
-            |address| address.to_string(),
-        ),
+    if !is_database(place) {
+        return place.to_owned();
+    }
+    match Address::read(place) {
+        Ok(address) => address.to_string(),
+        Err(_) => without_credentials(place),
     }
 }
 

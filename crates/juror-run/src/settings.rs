@@ -427,7 +427,7 @@ pub struct ModelsSettings {
     pub timeout_seconds: Option<f64>,
     /// How often a call that failed for a passing reason is asked again; 5 when left out.
     pub retries: Option<u32>,
-    /// The folder replies are kept in, `.juror/llm` when left out; a PostgreSQL database
+    /// The folder replies are kept in, `.juror/llm` when left out; a database
     /// (postgresql://…) that many machines share; or a file of recorded replies (.jsonl) to be used
     /// read-only.
     pub cache: Option<String>,

@@ -34,7 +34,7 @@ pub struct ToolsSettings {
     #[schemars(with = "Option<Vec<String>>")]
     pub cache: Vec<String>,
     /// The folder that replies are kept in, read and written, `.juror/tools` when left out; or a
-    /// PostgreSQL database (postgresql://…) that many machines share.
+    /// database (postgresql://…) that many machines share.
     pub store: Option<String>,
     /// A folder that replies are recorded to and replayed from, in place of a store.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! A real PostgreSQL server, started by the test that needs it.
+//! A real `PostgreSQL` server, started by the test that needs it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Returns a server that the tests of a program share; `None` if PostgreSQL is not installed.
+    /// Returns a server that the tests of a program share; `None` if `PostgreSQL` is not installed.
     ///
     /// # Panics
     ///
@@ -32,7 +32,7 @@ impl Postgres {
         SHARED.get_or_init(Postgres::start).as_ref()
     }
 
-    /// Starts a server; returns `None` if PostgreSQL is not installed.
+    /// Starts a server; returns `None` if `PostgreSQL` is not installed.
     ///
     /// # Panics
     ///
@@ -261,7 +261,7 @@ fn run(command: &mut Command) {
     assert_eq!(done.code, 0, "{done}");
 }
 
-/// PostgreSQL refuses to run as root.
+/// `PostgreSQL` refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 fn is_root() -> bool {
@@ -286,7 +286,7 @@ fn own(path: &Path) {
     }
 }
 
-/// Returns the folder of PostgreSQL's programs. If there is none, says once how to install it.
+/// Returns the folder of `PostgreSQL`'s programs. If there is none, says once how to install it.
 fn programs() -> Option<PathBuf> {
     static TOLD: Once = Once::new();
     // Debian keeps the programs of a server apart, by version.

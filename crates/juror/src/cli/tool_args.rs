@@ -31,7 +31,7 @@ pub(super) struct ToolArgs {
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_CACHE")]
     cache: Vec<String>,
 
-    /// Folder or PostgreSQL database (postgresql://…) that replies are kept in: what is there is read
+    /// Folder or database (postgresql://…) that replies are kept in: what is there is read
     /// first, also what `juror tools import` brought, and new replies go here [default:
     /// .juror/tools].
     #[arg(long, value_name = "PLACE", env = "JUROR_TOOL_STORE")]
