@@ -9,9 +9,13 @@
 //! Each store has one connection, on a thread of its own. If the server goes away, whoever asks waits
 //! for it to come back, up to a limit; nothing that was kept is lost.
 //!
+//! [`open_reply_store`] and [`open_tool_store`] open a store wherever it is: in a folder, or in a
+//! database.
+//!
 //! You will not find scoring here, nor anything about who asks and why.
 
 mod address;
+mod open;
 mod password;
 mod replies;
 mod schema;
@@ -22,6 +26,7 @@ mod trouble;
 mod turns;
 
 pub use address::Address;
+pub use open::{StoreUse, is_database, open_reply_store, open_tool_store, shown_place};
 pub use replies::SharedReplies;
 pub use schema::{Checked, check, migrate};
 pub use tool_replies::SharedToolReplies;

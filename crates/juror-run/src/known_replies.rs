@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use juror_document::{Notice, option, phrase};
+use juror_postgres::{StoreUse, is_database, open_tool_store, shown_place};
 use juror_store::{ToolReplies, ToolStore};
 use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
 
-use crate::reply_store::{StoreUse, is_database, open_tool_store, shown_place};
 use crate::setup_error::SetupError;
 use crate::tool_settings::{ArgumentsWord, MissWord, ToolsSettings};
 

@@ -64,6 +64,7 @@ pub use evaluation::{
 };
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};
+pub use juror_postgres::{StoreUse, is_database, open_reply_store, open_tool_store, shown_place};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Judges, agent_identity, check_judges, correctness,
@@ -71,9 +72,7 @@ pub use models::{
 };
 pub use output::{Output, OutputError};
 pub use plan::{Plan, UnknownMetric};
-pub use reply_store::{
-    StoreUse, is_database, kept_of, open_reply_store, open_tool_store, reply_of, shown_place,
-};
+pub use reply_store::{kept_of, reply_of};
 pub use run_state::{RunState, look_at_run};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,

@@ -14,13 +14,14 @@ use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, PROVIDERS, Price, Prices, Provider,
     ReplyCache, Secret, Tell, Width, says_who_asks,
 };
+use juror_postgres::shown_place;
 use juror_runs::hidden::{without_credentials, without_keys};
 use juror_runs::short_hash;
 use juror_score::{AskedLike, ContextJudge, Profile};
 use serde_json::{Map, Value};
 
 use crate::environment::{Environment, Found, Origin};
-use crate::reply_store::{self, shown_place};
+use crate::reply_store;
 use crate::roles::Role;
 use crate::settings::{
     CacheRule, ClaimsMethod, CustomEvaluation, ModelSettings, ModelsSettings, Settings, StepsKey,

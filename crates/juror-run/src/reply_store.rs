@@ -1,4 +1,4 @@
-//! Opens stores of replies, in folders and in databases, and adapts them to the model queue.
+//! Adapts stores of replies to the model queue.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,85 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use juror_models::{
     BuyingTurn, CacheMode, CallKey, Kept, Outcome, Pending, Recorded, ReplyCache, Tell,
 };
-use juror_postgres::{Address, SharedReplies, SharedToolReplies};
-use juror_runs::hidden::without_credentials;
-use juror_store::{
-    Key, Replies, ReplyStore, StoreError, StoredReply, ToolReplies, ToolStore, Turn,
-};
+use juror_postgres::{StoreUse, is_database, open_reply_store, shown_place};
+use juror_store::{Key, ReplyStore, StoreError, StoredReply, Turn};
 
 use crate::setup_error::SetupError;
-
-/// What a store is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoreUse {
-    /// To keep replies; it is made if it is not there.
-    Keep,
-    /// To read or tidy up what is there.
-    Existing,
-    /// To read what is there, without changing anything.
-    Read,
-}
-
-/// Returns whether a place is the address of a database, rather than a folder.
-pub fn is_database(place: &str) -> bool {
-    Address::is_meant(place)
-}
-
-/// Returns a place as people may see it and files may hold it: without a password.
-pub fn shown_place(place: &str) -> String {
-    if !is_database(place) {
-        return place.to_owned();
-    }
-    match Address::read(place) {
-        Ok(address) => address.to_string(),
-        Err(_) => without_credentials(place),
-    }
-}
-
-/// Opens a store of models' replies in a folder or a database; `None` if there is none and it is not
-/// to be made.
-pub fn open_reply_store(
-    place: &str,
-    use_of: StoreUse,
-) -> Result<Option<Box<dyn ReplyStore>>, StoreError> {
-    if is_database(place) {
-        let address = Address::read(place)?;
-        let opened = match use_of {
-            StoreUse::Keep => SharedReplies::open(address).map(Some),
-            StoreUse::Existing | StoreUse::Read => SharedReplies::open_existing(address),
-        };
-        return Ok(opened?.map(|store| Box::new(store) as Box<dyn ReplyStore>));
-    }
-    let folder = Path::new(place);
-    let opened = match use_of {
-        StoreUse::Keep => Replies::open(folder).map(Some),
-        StoreUse::Existing => Replies::open_existing(folder),
-        StoreUse::Read => Replies::open_read_only(folder),
-    };
-    Ok(opened?.map(|store| Box::new(store) as Box<dyn ReplyStore>))
-}
-
-/// Opens a store of tools' replies in a folder or a database; `None` if there is none and it is not
-/// to be made.
-pub fn open_tool_store(
-    place: &str,
-    use_of: StoreUse,
-) -> Result<Option<Box<dyn ToolStore>>, StoreError> {
-    if is_database(place) {
-        let address = Address::read(place)?;
-        let opened = match use_of {
-            StoreUse::Keep => SharedToolReplies::open(address).map(Some),
-            StoreUse::Existing | StoreUse::Read => SharedToolReplies::open_existing(address),
-        };
-        return Ok(opened?.map(|store| Box::new(store) as Box<dyn ToolStore>));
-    }
-    let folder = Path::new(place);
-    let opened = match use_of {
-        StoreUse::Keep => ToolReplies::open(folder).map(Some),
-        StoreUse::Existing | StoreUse::Read => ToolReplies::open_read_only(folder),
-    };
-    Ok(opened?.map(|store| Box::new(store) as Box<dyn ToolStore>))
-}
 
 /// Returns whether a place is a file of recorded replies, rather than a folder.
 pub(crate) fn is_file(place: &str) -> bool {

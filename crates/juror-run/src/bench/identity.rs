@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use juror_mcp::Address;
+use juror_postgres::shown_place;
 use juror_runs::hidden::{Mask, in_address, in_agent};
 use juror_runs::{BenchIdentity, Manifest, RunKind, file_hash, fingerprint, short_hash};
 use serde::Serialize;
@@ -15,7 +16,6 @@ use super::pool::Pool;
 use super::queries::Selected;
 use super::query_hash::query_hash;
 use crate::known_replies::ReplyPlace;
-use crate::reply_store::shown_place;
 use crate::settings::Settings;
 use crate::tool_settings::{RealSettings, ToolsSettings};
 use crate::tools::Tools;
