@@ -1,11 +1,13 @@
 //! Kept replies, so that none is paid for twice.
 
+use std::any::Any;
 use std::collections::HashMap;
+use std::future::ready;
 
 use serde::{Deserialize, Serialize};
 
 use crate::call::CallKey;
-use crate::model::{Outcome, Usage};
+use crate::model::{Outcome, Pending, Usage};
 
 /// A kept reply, complete enough to replace the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,19 +66,45 @@ impl Kept {
     }
 }
 
+/// Whose turn it is to buy a reply that nobody has kept yet.
+pub enum BuyingTurn<'a> {
+    /// Ours, for as long as the value lives.
+    Ours(Box<dyn Any + Send + Sync>),
+    /// That of another process. The future ends when it is worth looking again.
+    Theirs(Pending<'a, ()>),
+}
+
 /// A store of replies, which several processes may share.
 pub trait ReplyCache: Send + Sync {
     /// Returns the kept reply to a call.
-    fn get(&self, key: &CallKey) -> Result<Option<Kept>, String>;
-    /// Keeps a reply. Once this returns, a crash of the process does not lose it.
-    fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String>;
+    fn get<'a>(&'a self, key: &'a CallKey) -> Pending<'a, Result<Option<Kept>, String>>;
+    /// Keeps a reply unless another process has kept one, and returns the one that is kept. Once this
+    /// returns, a crash of the process does not lose it.
+    fn keep<'a>(&'a self, key: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>>;
+    /// Keeps a reply in place of one that was of no use.
+    fn replace<'a>(&'a self, key: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>>;
+    /// Takes the turn to buy a reply, so that processes that share the cache do not all buy it.
+    /// `None` if the cache does not know turns.
+    fn turn<'a>(
+        &'a self,
+        _key: &'a CallKey,
+    ) -> Pending<'a, Result<Option<BuyingTurn<'a>>, String>> {
+        Box::pin(ready(Ok(None)))
+    }
     /// Returns kept judgements of whole questions.
-    fn judgements(&self, keys: &[CallKey]) -> Result<Vec<Option<String>>, String> {
-        Ok(vec![None; keys.len()])
+    fn judgements<'a>(
+        &'a self,
+        keys: &'a [CallKey],
+    ) -> Pending<'a, Result<Vec<Option<String>>, String>> {
+        Box::pin(ready(Ok(vec![None; keys.len()])))
     }
     /// Keeps the judgement of a whole question.
-    fn keep_judgement(&self, _key: &CallKey, _text: &str) -> Result<(), String> {
-        Ok(())
+    fn keep_judgement<'a>(
+        &'a self,
+        _key: &'a CallKey,
+        _text: &'a str,
+    ) -> Pending<'a, Result<(), String>> {
+        Box::pin(ready(Ok(())))
     }
 }
 
@@ -130,12 +158,16 @@ impl Recorded {
 }
 
 impl ReplyCache for Recorded {
-    fn get(&self, key: &CallKey) -> Result<Option<Kept>, String> {
-        Ok(self.0.get(key).cloned())
+    fn get<'a>(&'a self, key: &'a CallKey) -> Pending<'a, Result<Option<Kept>, String>> {
+        Box::pin(ready(Ok(self.0.get(key).cloned())))
     }
 
-    fn keep(&self, _key: &CallKey, _kept: &Kept) -> Result<(), String> {
-        Ok(())
+    fn keep<'a>(&'a self, _: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>> {
+        Box::pin(ready(Ok(kept)))
+    }
+
+    fn replace<'a>(&'a self, _: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>> {
+        Box::pin(ready(Ok(kept)))
     }
 }
 

@@ -61,7 +61,7 @@ mod turns;
 mod vectors;
 
 pub use adapt::Tell;
-pub use cache::{CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
+pub use cache::{BuyingTurn, CacheMode, Kept, Recorded, RecordedLine, ReplyCache};
 pub use call::{CallKey, ChatCall, KeyMaker};
 pub use call_error::{CallError, OutsideReason, Stop};
 pub use callable::Callable;

@@ -247,11 +247,11 @@ impl Models {
 
     /// Returns kept judgements of whole questions, `None` for those that are not known or may not be
     /// used.
-    pub fn judgements(&self, keys: &[CallKey]) -> Vec<Option<String>> {
+    pub async fn judgements(&self, keys: &[CallKey]) -> Vec<Option<String>> {
         let nothing = || vec![None; keys.len()];
         let cache = self.cache.as_ref().filter(|_| self.mode != CacheMode::Off);
         let Some(cache) = cache else { return nothing() };
-        let found = cache.judgements(keys).unwrap_or_else(|error| {
+        let found = cache.judgements(keys).await.unwrap_or_else(|error| {
             self.notify_once(&format!("kept judgements cannot be read: {error}"));
             nothing()
         });
@@ -263,9 +263,9 @@ impl Models {
     }
 
     /// Keeps the judgement of a whole question.
-    pub fn keep_judgement(&self, key: &CallKey, text: &str) {
+    pub async fn keep_judgement(&self, key: &CallKey, text: &str) {
         if let Some(cache) = self.cache.as_ref().filter(|_| self.mode == CacheMode::ReadWrite)
-            && let Err(error) = cache.keep_judgement(key, text)
+            && let Err(error) = cache.keep_judgement(key, text).await
         {
             self.notify_once(&format!("judgements cannot be kept: {error}"));
         }

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_run::{Environment, ModelSettings, Settings};
+use juror_run::{Environment, ModelSettings, Settings, is_database};
 use juror_runs::{Manifest, RunKind};
 use serde_json::{Value, json};
 
@@ -46,6 +46,8 @@ pub(crate) fn settings_of(run: &Manifest) -> Settings {
     llm.embedding = embedding.and_then(|judged| model_of(judged, written));
     // Nothing is sent, so nothing can cost too much.
     llm.max_cost_usd = None;
+    // Whoever made the run does not decide with whom this machine connects.
+    llm.cache = llm.cache.filter(|place| !is_database(place));
     settings.llm = Some(llm);
     settings
 }
@@ -101,6 +103,13 @@ mod tests {
         assert_eq!(llm.embedding.expect("an embedding model").model, "e");
         assert_eq!((llm.cache.as_deref(), llm.max_cost_usd), (Some("replies"), None));
         assert_eq!(found.judge.repeats.map(NonZero::get), Some(3));
+    }
+
+    #[test]
+    fn a_run_does_not_lead_to_a_database() {
+        let settings = json!({"llm": {"cache": "postgresql://elsewhere/evals"}});
+        let found = settings_of(&manifest(&settings, &json!({"chat": {"model": "openai/m"}})));
+        assert_eq!(found.llm.expect("models").cache, None);
     }
 
     #[test]

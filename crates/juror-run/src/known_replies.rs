@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use juror_document::{Notice, option, phrase};
-use juror_store::ToolReplies;
+use juror_postgres::{StoreUse, is_database, open_tool_store, shown_place};
+use juror_store::{ToolReplies, ToolStore};
 use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
 
 use crate::setup_error::SetupError;
@@ -27,7 +28,7 @@ pub struct ReplyPlace {
 pub(crate) struct KnownReplies {
     pub(crate) setup: CachedSetup,
     /// The store, if there is one.
-    pub(crate) store: Option<PathBuf>,
+    pub(crate) store: Option<String>,
     pub(crate) n_cached_apis: usize,
     pub(crate) n_kept: u64,
     /// The named places, and the store if it is only read.
@@ -35,14 +36,14 @@ pub(crate) struct KnownReplies {
 }
 
 impl ToolsSettings {
-    /// Returns the folder of the store.
-    fn store_folder(&self) -> &Path {
-        Path::new(self.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE))
+    /// Returns the place of the store: a folder or a database.
+    fn store_place(&self) -> &str {
+        self.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE)
     }
 
-    /// Returns whether the store exists.
+    /// Returns whether the store exists. A database is taken to have one.
     fn has_store(&self) -> bool {
-        ToolReplies::is_in(self.store_folder())
+        is_store(self.store_place())
     }
 
     /// Returns whether there is anything to serve: tools, or known replies.
@@ -56,6 +57,11 @@ impl ToolsSettings {
     }
 }
 
+/// Returns whether a place is a store, rather than a cache folder.
+fn is_store(place: &str) -> bool {
+    is_database(place) || ToolReplies::is_in(Path::new(place))
+}
+
 /// Opens everything that settings name, and always the store.
 pub(crate) fn known_replies(
     tools: &ToolsSettings,
@@ -63,7 +69,7 @@ pub(crate) fn known_replies(
     problems: &mut Vec<Notice>,
 ) -> Result<KnownReplies, SetupError> {
     let (given, folders): (Vec<&String>, Vec<&String>) =
-        tools.cache.iter().partition(|name| ToolReplies::is_in(Path::new(name)));
+        tools.cache.iter().partition(|name| is_store(name));
     let keeps = has_makers && !tools.only_reads();
     let cassette = tools.cassette.as_ref();
     let folders: Vec<&String> = cassette.into_iter().chain(folders).collect();
@@ -80,25 +86,28 @@ pub(crate) fn known_replies(
     let folders = look_through(&folders, write_back.as_deref(), problems)?;
     let mut stores = Vec::new();
     // A store that is also named as a cache is opened once, and never changed if nothing is kept.
-    let is_store = |name: &&String| is_same(Path::new(name), tools.store_folder());
-    let is_given = given.iter().any(is_store);
+    let is_own = |name: &&String| is_same(name, tools.store_place());
+    let is_given = given.iter().any(is_own);
     let is_read = tools.only_reads() || (is_given && !keeps);
     let own = if cassette.is_some() { None } else { open_store(tools, keeps, is_read)? };
-    let own_read = own.as_ref().filter(|_| is_read).map(|store| store.path().to_owned());
+    // What a database holds may change at any time, so that it counts by name.
+    let file_of = |store: &dyn ToolStore, place: &str| {
+        (!is_database(place)).then(|| PathBuf::from(store.place()))
+    };
+    let own_read = own.as_deref().filter(|_| is_read);
+    let own_read = own_read.and_then(|store| file_of(store, tools.store_place()));
     for name in given {
-        if own.is_some() && is_store(&name) {
-            places.push(ReplyPlace { name: name.clone(), read: own_read.clone() });
+        if own.is_some() && is_own(&name) {
+            places.push(ReplyPlace { name: shown_place(name), read: own_read.clone() });
             continue;
         }
-        let opened = ToolReplies::open_read_only(Path::new(name));
-        let opened = opened?;
-        let read = opened.as_ref().map(|store| store.path().to_owned());
-        places.push(ReplyPlace { name: name.clone(), read });
+        let opened = open_tool_store(name, StoreUse::Read)?;
+        let read = opened.as_deref().and_then(|store| file_of(store, name));
+        places.push(ReplyPlace { name: shown_place(name), read });
         stores.extend(opened);
     }
     if let Some(path) = own_read.filter(|_| !is_given) {
-        let name = tools.store_folder().display().to_string();
-        places.push(ReplyPlace { name, read: Some(path) });
+        places.push(ReplyPlace { name: tools.store_place().to_owned(), read: Some(path) });
     }
     let (first, kept) = if is_read { (own, None) } else { (None, own) };
     let mut n_kept = 0;
@@ -111,8 +120,7 @@ pub(crate) fn known_replies(
     };
     let keeping = if tools.refresh == Some(true) { Keeping::Latest } else { Keeping::First };
     let n_cached_apis = folders.iter().map(CacheFolder::n_apis).sum();
-    let store =
-        kept.as_ref().or(first.as_ref()).or(stores.first()).map(|store| store.path().to_owned());
+    let store = kept.as_ref().or(first.as_ref()).or(stores.first()).map(|store| store.place());
     let memory = tools.memory_mb.map(|megabytes| u64::from(megabytes) << 20);
     let cassette = cassette.filter(|_| keeps).map(PathBuf::from);
     let setup =
@@ -184,30 +192,31 @@ fn open_store(
     tools: &ToolsSettings,
     keeps: bool,
     is_read: bool,
-) -> Result<Option<ToolReplies>, SetupError> {
-    let path = tools.store_folder();
-    if path.is_file() && (tools.store.is_some() || keeps) {
-        let problem = format!("{}: a folder is needed, and this is a file", path.display());
+) -> Result<Option<Box<dyn ToolStore>>, SetupError> {
+    let place = tools.store_place();
+    let is_wanted = keeps || tools.store.is_some();
+    if !is_database(place) && Path::new(place).is_file() && is_wanted {
+        let problem = format!("{place}: a folder is needed, and this is a file");
         return Err(SetupError::new(problem));
     }
     if is_read {
-        return Ok(ToolReplies::open_read_only(path)?);
+        return Ok(open_tool_store(place, StoreUse::Read)?);
     }
-    if keeps || tools.store.is_some() {
-        return Ok(Some(ToolReplies::open(path)?));
+    if is_wanted {
+        return Ok(open_tool_store(place, StoreUse::Keep)?);
     }
-    if !ToolReplies::is_in(path) {
+    if !is_store(place) {
         return Ok(None);
     }
     // Hits are counted if the store can be written to; otherwise nothing else would be written
     // either.
-    let opened = ToolReplies::open(path).map(Some);
-    Ok(opened.or_else(|_| ToolReplies::open_read_only(path))?)
+    let opened = open_tool_store(place, StoreUse::Keep);
+    Ok(opened.or_else(|_| open_tool_store(place, StoreUse::Read))?)
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| std::fs::canonicalize(path).ok();
-    place(one).is_some_and(|one| Some(one) == place(other))
+fn is_same(one: &str, other: &str) -> bool {
+    let place = |path: &str| std::fs::canonicalize(path).ok();
+    one == other || place(one).is_some_and(|one| Some(one) == place(other))
 }
 
 #[cfg(test)]

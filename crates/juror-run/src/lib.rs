@@ -64,6 +64,7 @@ pub use evaluation::{
 };
 pub use event::{Event, Listener, QueryDone};
 pub use interrupt::{Interrupt, StopSignals};
+pub use juror_postgres::{StoreUse, is_database, open_reply_store, open_tool_store, shown_place};
 pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Judges, agent_identity, check_judges, correctness,

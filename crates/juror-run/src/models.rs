@@ -14,6 +14,7 @@ use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, PROVIDERS, Price, Prices, Provider,
     ReplyCache, Secret, Tell, Width, says_who_asks,
 };
+use juror_postgres::shown_place;
 use juror_runs::hidden::{without_credentials, without_keys};
 use juror_runs::short_hash;
 use juror_score::{AskedLike, ContextJudge, Profile};
@@ -211,7 +212,7 @@ pub(crate) fn specs(
     let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
     let resolve = |place: &str, own: &ModelSettings| {
         let spec = resolve(own, environment, timeout, asks);
-        spec.map_err(|why| SetupError(settings.unaskable(&format!("llm.{place}"), own, why)))
+        spec.map_err(|why| SetupError::from(settings.unaskable(&format!("llm.{place}"), own, why)))
     };
     match (role.model(&llm), &llm.embedding) {
         (Some((key, chat)), embedding) => Ok(Some(Specs {
@@ -405,7 +406,7 @@ fn cache_mode(llm: &ModelsSettings, options: &AskOptions) -> CacheMode {
     }
     let place = options.cache.as_ref().or(llm.cache.as_ref());
     // A file of recorded replies can only be read.
-    let is_file = place.is_some_and(|place| reply_store::is_file(Path::new(place)));
+    let is_file = place.is_some_and(|place| reply_store::is_file(place));
     options.cache_mode.unwrap_or(match llm.cache_mode {
         Some(CacheRule::ReadOnly) => CacheMode::ReadOnly,
         Some(CacheRule::Off) => CacheMode::Off,
@@ -441,7 +442,10 @@ pub(crate) fn models(
             (None, CacheMode::Off) => (None, None),
             (None, mode) => {
                 let keeps = mode == CacheMode::ReadWrite && !options.only_count;
-                (Some(reply_store::open(&place, mode, keeps, tell.clone())?), Some(place))
+                (
+                    Some(reply_store::open(&place, mode, keeps, tell.clone())?),
+                    Some(shown_place(&place)),
+                )
             }
         };
     let defaults = Limits::default();

@@ -1,16 +1,21 @@
-//! Adapts the store of replies to the model queue.
+//! Adapts stores of replies to the model queue.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use juror_models::{CacheMode, CallKey, Kept, Outcome, Recorded, ReplyCache, Tell};
-use juror_store::{Replies, StoredReply};
+use juror_models::{
+    BuyingTurn, CacheMode, CallKey, Kept, Outcome, Pending, Recorded, ReplyCache, Tell,
+};
+use juror_postgres::{StoreUse, is_database, open_reply_store, shown_place};
+use juror_store::{Key, ReplyStore, StoreError, StoredReply, Turn};
 
 use crate::setup_error::SetupError;
 
 /// Returns whether a place is a file of recorded replies, rather than a folder.
-pub(crate) fn is_file(place: &Path) -> bool {
-    place.is_file() || place.extension().is_some_and(|ending| ending == "jsonl")
+pub(crate) fn is_file(place: &str) -> bool {
+    let path = Path::new(place);
+    let is_named_so = path.extension().is_some_and(|ending| ending == "jsonl");
+    !is_database(place) && (is_named_so || path.is_file())
 }
 
 /// Opens the place of kept replies: a folder, or a file of recorded replies. A missing folder is
@@ -22,7 +27,7 @@ pub(crate) fn open(
     tell: Tell,
 ) -> Result<Box<dyn ReplyCache>, SetupError> {
     let path = Path::new(place);
-    if is_file(path) {
+    if is_file(place) {
         return match mode {
             CacheMode::ReadOnly => {
                 let text = std::fs::read_to_string(path).map_err(|error| {
@@ -41,11 +46,11 @@ pub(crate) fn open(
             )),
         };
     }
-    let opened = if keeps { Replies::open(path).map(Some) } else { Replies::open_read_only(path) };
-    match opened {
+    let shown = shown_place(place);
+    match open_reply_store(place, if keeps { StoreUse::Keep } else { StoreUse::Read }) {
         Ok(Some(replies)) => Ok(Box::new(Store { replies, tell })),
         Ok(None) if mode == CacheMode::ReadOnly => {
-            Err(SetupError::new(format!("{place}: no replies are kept here"))
+            Err(SetupError::new(format!("{shown}: no replies are kept here"))
                 .hint("only kept replies may be used; name the folder or the file that has them"))
         }
         Ok(None) => Ok(Box::new(Recorded::default())),
@@ -54,33 +59,70 @@ pub(crate) fn open(
 }
 
 struct Store {
-    replies: Replies,
-    /// Is told if the store was deleted in the meantime.
+    replies: Box<dyn ReplyStore>,
+    /// Is told if something happened to the store in the meantime.
     tell: Tell,
 }
 
-impl ReplyCache for Store {
-    fn get(&self, key: &CallKey) -> Result<Option<Kept>, String> {
-        let found = self.replies.get(key.as_bytes()).map_err(|error| error.to_string())?;
-        Ok(found.map(kept_of))
-    }
-
-    fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String> {
-        let reply = reply_of(kept.clone());
-        self.replies.keep(key.as_bytes(), &reply).map_err(|error| error.to_string())?;
+impl Store {
+    fn tell_news(&self) {
         self.replies.news().iter().for_each(|news| (self.tell)(news));
-        Ok(())
+    }
+}
+
+fn told<T>(outcome: Result<T, StoreError>) -> Result<T, String> {
+    outcome.map_err(|error| error.to_string())
+}
+
+impl ReplyCache for Store {
+    fn get<'a>(&'a self, key: &'a CallKey) -> Pending<'a, Result<Option<Kept>, String>> {
+        Box::pin(async move { Ok(told(self.replies.get(key.as_bytes()).await)?.map(kept_of)) })
     }
 
-    fn judgements(&self, keys: &[CallKey]) -> Result<Vec<Option<String>>, String> {
-        self.replies
-            .judgements(keys.iter().map(CallKey::as_bytes))
-            .map_err(|error| error.to_string())
+    fn keep<'a>(&'a self, key: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>> {
+        Box::pin(async move {
+            let kept = told(self.replies.keep(key.as_bytes(), &reply_of(kept)).await)?;
+            self.tell_news();
+            Ok(kept_of(kept))
+        })
     }
 
-    fn keep_judgement(&self, key: &CallKey, text: &str) -> Result<(), String> {
-        let kept = self.replies.keep_judgement(key.as_bytes(), text, now());
-        kept.map_err(|error| error.to_string())
+    fn replace<'a>(&'a self, key: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>> {
+        Box::pin(async move {
+            told(self.replies.replace(key.as_bytes(), &reply_of(kept.clone())).await)?;
+            self.tell_news();
+            Ok(kept)
+        })
+    }
+
+    fn turn<'a>(&'a self, key: &'a CallKey) -> Pending<'a, Result<Option<BuyingTurn<'a>>, String>> {
+        Box::pin(async move {
+            let turn = told(self.replies.turn(key.as_bytes()).await)?;
+            Ok(turn.map(|turn| match turn {
+                Turn::Ours(held) => BuyingTurn::Ours(held),
+                Turn::Theirs(wait) => BuyingTurn::Theirs(wait),
+            }))
+        })
+    }
+
+    fn judgements<'a>(
+        &'a self,
+        keys: &'a [CallKey],
+    ) -> Pending<'a, Result<Vec<Option<String>>, String>> {
+        Box::pin(async move {
+            let keys: Vec<Key> = keys.iter().map(|key| *key.as_bytes()).collect();
+            told(self.replies.judgements(&keys).await)
+        })
+    }
+
+    fn keep_judgement<'a>(
+        &'a self,
+        key: &'a CallKey,
+        text: &'a str,
+    ) -> Pending<'a, Result<(), String>> {
+        Box::pin(
+            async move { told(self.replies.keep_judgement(key.as_bytes(), text, now()).await) },
+        )
     }
 }
 

@@ -427,8 +427,9 @@ pub struct ModelsSettings {
     pub timeout_seconds: Option<f64>,
     /// How often a call that failed for a passing reason is asked again; 5 when left out.
     pub retries: Option<u32>,
-    /// The folder replies are kept in, `.juror/llm` when left out; or a file of recorded replies
-    /// (.jsonl) to be used read-only.
+    /// The folder replies are kept in, `.juror/llm` when left out; a database
+    /// (postgresql://…) that many machines share; or a file of recorded replies (.jsonl) to be used
+    /// read-only.
     pub cache: Option<String>,
     /// How the cache is used.
     pub cache_mode: Option<CacheRule>,

@@ -33,7 +33,8 @@ pub struct ToolsSettings {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "Option<Vec<String>>")]
     pub cache: Vec<String>,
-    /// The folder that replies are kept in, read and written; `.juror/tools` when left out.
+    /// The folder that replies are kept in, read and written, `.juror/tools` when left out; or a
+    /// database (postgresql://…) that many machines share.
     pub store: Option<String>,
     /// A folder that replies are recorded to and replayed from, in place of a store.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -47,7 +47,7 @@ pub struct Tools {
     /// Whose numbers are compared by value, if settings say so.
     pub match_numbers: Option<MatchNumbers>,
     /// The store, if there is one.
-    pub store: Option<PathBuf>,
+    pub store: Option<String>,
     /// How many APIs have replies in the cache folders.
     pub n_cached_apis: usize,
     /// How many replies are in the store.
@@ -347,7 +347,7 @@ fn simulator_spec(
     let model = own.model.clone().or(llm.generation.clone()).ok_or_else(no_simulator_model)?;
     let timeout = llm.timeout_seconds.map(Duration::from_secs_f64);
     let mut spec = resolve(&model, environment, timeout, true)
-        .map_err(|why| SetupError(settings.unaskable("tools.simulator", &model, why)))?;
+        .map_err(|why| SetupError::from(settings.unaskable("tools.simulator", &model, why)))?;
     let (temperature, max_tokens) = match form {
         SimulatorKind::Chat => (0.0, 4096),
         SimulatorKind::Mirror | SimulatorKind::MirrorCache => (0.1, 2048),

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a store cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The folder or the file cannot be created or opened.
@@ -45,6 +45,28 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
+    /// The address of a server is not one that can be used.
+    #[error("{problem}{}", as_hint(*hint))]
+    Address {
+        /// What is wrong, with the address as people may see it.
+        problem: String,
+        /// What to do about it.
+        hint: Option<&'static str>,
+    },
+    /// A server cannot be used.
+    #[error("{place}: {problem}{}", as_hint(*hint))]
+    Server {
+        /// The address as people may see it.
+        place: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do about it.
+        hint: Option<&'static str>,
+    },
+}
+
+fn as_hint(hint: Option<&'static str>) -> String {
+    hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default()
 }
 
 const MOVE_AWAY: &str = "it was left as it is; move it away to begin a new one";
@@ -58,13 +80,24 @@ impl StoreError {
     pub fn problem(&self) -> String {
         match self {
             StoreError::Damaged { path, reason } => damaged(path, reason),
+            StoreError::Address { problem, .. } => problem.clone(),
+            StoreError::Server { place, problem, .. } => format!("{place}: {problem}"),
             other => other.to_string(),
         }
     }
 
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
-        matches!(self, StoreError::Damaged { .. }).then_some(MOVE_AWAY)
+        match self {
+            StoreError::Damaged { .. } => Some(MOVE_AWAY),
+            StoreError::Address { hint, .. } | StoreError::Server { hint, .. } => *hint,
+            _ => None,
+        }
+    }
+
+    /// Whether something outside failed, rather than the request being wrong.
+    pub fn is_outside(&self) -> bool {
+        matches!(self, StoreError::Server { .. })
     }
 }
 

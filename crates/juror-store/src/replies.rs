@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, RowIndex, params};
 
 use crate::database::{AddedColumn, Database, StoreError, StoreKind, Survives};
+use crate::store::{Key, Pending, ReplyStore, Which};
 
 const KIND: StoreKind = StoreKind {
     file: "replies.sqlite",
@@ -57,7 +58,7 @@ pub struct Total {
     pub bytes: u64,
 }
 
-/// A store of replies. Once [`Replies::keep`] returns, a reply survives a crash of the process.
+/// A store of replies in a file.
 #[derive(Debug)]
 pub struct Replies(Database);
 
@@ -82,105 +83,70 @@ impl Replies {
         self.0.path()
     }
 
-    /// Returns a message for the user, once, if the file was deleted since it was opened.
-    pub fn news(&self) -> Option<String> {
-        self.0.news()
+    fn find(&self, key: &Key) -> Result<Option<StoredReply>, StoreError> {
+        self.0.run(|connection| find_in(connection, key))
     }
 
-    /// Returns the reply to a call.
-    pub fn get(&self, key: &[u8; 32]) -> Result<Option<StoredReply>, StoreError> {
-        let connection = self.0.connection()?;
-        let mut statement = connection
-            .prepare_cached("SELECT * FROM replies WHERE key = ?1")
-            .map_err(|error| self.0.failed(&error))?;
-        let found = statement.query_row([key], read_reply).optional();
-        found.map_err(|error| self.0.failed(&error))
+    fn put(&self, key: &Key, reply: &StoredReply) -> Result<StoredReply, StoreError> {
+        self.0.run(|connection| {
+            if keep_in(connection, "IGNORE", key, reply)? {
+                return Ok(reply.clone());
+            }
+            find_in(connection, key)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+        })
     }
 
-    /// Keeps a reply, replacing one of the same key.
-    pub fn keep(&self, key: &[u8; 32], reply: &StoredReply) -> Result<(), StoreError> {
-        let connection = self.0.connection()?;
-        keep_in(&connection, key, reply).map_err(|error| self.0.failed(&error))
-    }
-
-    /// Returns the judgements of whole questions, all as of the same moment.
-    pub fn judgements<'k>(
-        &self,
-        keys: impl IntoIterator<Item = &'k [u8; 32]>,
-    ) -> Result<Vec<Option<String>>, StoreError> {
-        let mut connection = self.0.connection()?;
-        let read = || -> rusqlite::Result<Vec<Option<String>>> {
+    fn find_judgements(&self, keys: &[Key]) -> Result<Vec<Option<String>>, StoreError> {
+        self.0.run(|connection| {
+            // A transaction shows all of them as of the same moment.
             let transaction = connection.transaction()?;
             let mut statement =
                 transaction.prepare_cached("SELECT notes FROM judgements WHERE key = ?1")?;
             let mut one = |key| statement.query_row([key], |row| row.get(0)).optional();
-            keys.into_iter().map(&mut one).collect()
-        };
-        read().map_err(|error| self.0.failed(&error))
+            keys.iter().map(&mut one).collect()
+        })
     }
 
-    /// Keeps the judgement of a whole question.
-    pub fn keep_judgement(
-        &self,
-        key: &[u8; 32],
-        notes: &str,
-        kept_at: i64,
-    ) -> Result<(), StoreError> {
-        let connection = self.0.connection()?;
+    fn put_judgement(&self, key: &Key, notes: &str, kept_at: i64) -> Result<(), StoreError> {
         let insert = "INSERT OR REPLACE INTO judgements (key, notes, kept_at) VALUES (?1, ?2, ?3)";
-        let kept = connection
-            .prepare_cached(insert)
-            .and_then(|mut statement| statement.execute(params![key, notes, kept_at]));
-        kept.map(|_| ()).map_err(|error| self.0.failed(&error))
+        self.0.run(|connection| {
+            connection.prepare_cached(insert)?.execute(params![key, notes, kept_at])?;
+            Ok(())
+        })
     }
 
-    /// Keeps many replies, all or none, and returns how many are new. A reply that is kept already
-    /// stays.
-    pub fn import(&self, replies: &[([u8; 32], StoredReply)]) -> Result<usize, StoreError> {
-        let mut connection = self.0.connection()?;
-        let mut import = || -> rusqlite::Result<usize> {
+    fn import_all(&self, replies: &[(Key, StoredReply)]) -> Result<usize, StoreError> {
+        self.0.run(|connection| {
             let transaction = connection.transaction()?;
-            let mut new = 0;
+            let mut n_new = 0;
             for (key, reply) in replies {
-                let known = "SELECT 1 FROM replies WHERE key = ?1";
-                let is_known = transaction.prepare_cached(known)?.exists([key])?;
-                if !is_known {
-                    keep_in(&transaction, key, reply)?;
-                    new += 1;
-                }
+                n_new += usize::from(keep_in(&transaction, "IGNORE", key, reply)?);
             }
             transaction.commit()?;
-            Ok(new)
-        };
-        import().map_err(|error| self.0.failed(&error))
+            Ok(n_new)
+        })
     }
 
-    /// Calls `each` for every reply, sorted by key, so that exports of equal stores are equal.
-    pub fn each<E>(
+    fn read_page(
         &self,
-        mut each: impl FnMut([u8; 32], StoredReply) -> Result<(), E>,
-    ) -> Result<Result<(), E>, StoreError> {
-        let connection = self.0.connection()?;
-        let failed = |error: rusqlite::Error| self.0.failed(&error);
-        let mut statement =
-            connection.prepare("SELECT * FROM replies ORDER BY key").map_err(failed)?;
-        let mut rows = statement.query([]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let (key, reply) = (row.get("key").map_err(failed)?, read_reply(row).map_err(failed)?);
-            if let Err(stopped) = each(key, reply) {
-                return Ok(Err(stopped));
-            }
-        }
-        Ok(Ok(()))
+        after: Option<Key>,
+        most: usize,
+    ) -> Result<Vec<(Key, StoredReply)>, StoreError> {
+        self.0.run(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT * FROM replies WHERE key > ?1 ORDER BY key LIMIT ?2")?;
+            let after = after.map_or(Vec::new(), Vec::from);
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let row = |row: &Row<'_>| Ok((row.get("key")?, read_reply(row)?));
+            statement.query_map(params![after, most], row)?.collect()
+        })
     }
 
-    /// Returns what is kept, by purpose and model.
-    pub fn totals(&self) -> Result<Vec<Total>, StoreError> {
-        let connection = self.0.connection()?;
-        let read = || -> rusqlite::Result<Vec<Total>> {
+    fn read_totals(&self) -> Result<Vec<Total>, StoreError> {
+        self.0.run(|connection| {
             let mut statement = connection.prepare(
                 "SELECT purpose, model, count(*), sum(input_tokens), sum(output_tokens),
-                        sum(length(reply))
+                        sum(length(CAST(reply AS BLOB)))
                  FROM replies GROUP BY purpose, model ORDER BY purpose, model",
             )?;
             let total = |row: &Row<'_>| {
@@ -194,19 +160,12 @@ impl Replies {
                 })
             };
             statement.query_map([], total)?.collect()
-        };
-        read().map_err(|error| self.0.failed(&error))
+        })
     }
 
-    /// Deletes replies kept before a time, optionally of one purpose or model, and returns their number.
-    pub fn prune(
-        &self,
-        before: Option<i64>,
-        purpose: Option<&str>,
-        model: Option<&str>,
-    ) -> Result<usize, StoreError> {
-        let connection = self.0.connection()?;
-        let prune = || -> rusqlite::Result<usize> {
+    fn delete(&self, which: &Which) -> Result<usize, StoreError> {
+        let Which { before, purpose, model } = which;
+        self.0.run(|connection| {
             let gone = connection.execute(
                 "DELETE FROM replies WHERE (?1 IS NULL OR kept_at < ?1)
                      AND (?2 IS NULL OR purpose = ?2) AND (?3 IS NULL OR model = ?3)",
@@ -215,19 +174,103 @@ impl Replies {
             // Judgements may rest on deleted replies, and it is not known which.
             connection.execute_batch("DELETE FROM judgements; VACUUM;")?;
             Ok(gone)
-        };
-        prune().map_err(|error| self.0.failed(&error))
+        })
     }
 }
 
-fn keep_in(connection: &Connection, key: &[u8; 32], reply: &StoredReply) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT OR REPLACE INTO replies
+/// What is done at once, as a future.
+fn done<'a, T: Send + 'a>(outcome: T) -> Pending<'a, T> {
+    Box::pin(std::future::ready(outcome))
+}
+
+impl ReplyStore for Replies {
+    fn place(&self) -> String {
+        self.path().display().to_string()
+    }
+
+    fn news(&self) -> Option<String> {
+        self.0.news()
+    }
+
+    fn get<'a>(&'a self, key: &'a Key) -> Pending<'a, Result<Option<StoredReply>, StoreError>> {
+        done(self.find(key))
+    }
+
+    fn keep<'a>(
+        &'a self,
+        key: &'a Key,
+        reply: &'a StoredReply,
+    ) -> Pending<'a, Result<StoredReply, StoreError>> {
+        done(self.put(key, reply))
+    }
+
+    fn replace<'a>(
+        &'a self,
+        key: &'a Key,
+        reply: &'a StoredReply,
+    ) -> Pending<'a, Result<(), StoreError>> {
+        done(self.0.run(|connection| keep_in(connection, "REPLACE", key, reply).map(drop)))
+    }
+
+    fn judgements<'a>(
+        &'a self,
+        keys: &'a [Key],
+    ) -> Pending<'a, Result<Vec<Option<String>>, StoreError>> {
+        done(self.find_judgements(keys))
+    }
+
+    fn keep_judgement<'a>(
+        &'a self,
+        key: &'a Key,
+        notes: &'a str,
+        kept_at: i64,
+    ) -> Pending<'a, Result<(), StoreError>> {
+        done(self.put_judgement(key, notes, kept_at))
+    }
+
+    fn import<'a>(
+        &'a self,
+        replies: &'a [(Key, StoredReply)],
+    ) -> Pending<'a, Result<usize, StoreError>> {
+        done(self.import_all(replies))
+    }
+
+    fn page(
+        &self,
+        after: Option<Key>,
+        most: usize,
+    ) -> Pending<'_, Result<Vec<(Key, StoredReply)>, StoreError>> {
+        done(self.read_page(after, most))
+    }
+
+    fn totals(&self) -> Pending<'_, Result<Vec<Total>, StoreError>> {
+        done(self.read_totals())
+    }
+
+    fn prune<'a>(&'a self, which: &'a Which) -> Pending<'a, Result<usize, StoreError>> {
+        done(self.delete(which))
+    }
+}
+
+fn find_in(connection: &Connection, key: &Key) -> rusqlite::Result<Option<StoredReply>> {
+    let mut statement = connection.prepare_cached("SELECT * FROM replies WHERE key = ?1")?;
+    statement.query_row([key], read_reply).optional()
+}
+
+/// Inserts a reply, and returns whether it is kept now. `or` says what to do if there is one.
+fn keep_in(
+    connection: &Connection,
+    or: &str,
+    key: &Key,
+    reply: &StoredReply,
+) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached(&format!(
+        "INSERT OR {or} INTO replies
              (key, purpose, model, reply, declined, input_tokens, output_tokens, kept_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    )?;
+    ))?;
     let tokens = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-    statement.execute(params![
+    let n_changed = statement.execute(params![
         key,
         reply.purpose,
         reply.model,
@@ -237,7 +280,7 @@ fn keep_in(connection: &Connection, key: &[u8; 32], reply: &StoredReply) -> rusq
         tokens(reply.output_tokens),
         reply.kept_at,
     ])?;
-    Ok(())
+    Ok(n_changed > 0)
 }
 
 /// Reads a row by the names of its columns. An older file, opened for reading only, does not mark
@@ -278,18 +321,10 @@ mod tests {
     #[test]
     fn a_reply_outlives_its_process() {
         let folder = tempfile::tempdir().expect("a folder");
-        Replies::open(folder.path()).expect("new").keep(&[1; 32], &reply("é", 5)).expect("kept");
+        Replies::open(folder.path()).expect("new").put(&[1; 32], &reply("é", 5)).expect("kept");
         let again = Replies::open(folder.path()).expect("again");
-        assert_eq!(again.get(&[1; 32]).expect("read"), Some(reply("é", 5)));
-        assert_eq!(again.get(&[2; 32]).expect("read"), None);
-    }
-
-    #[test]
-    fn a_refusal_is_kept_as_one() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let store = Replies::open(folder.path()).expect("new");
-        store.keep(&[1; 32], &reply("declined", 5)).expect("kept");
-        assert_eq!(store.get(&[1; 32]).expect("read"), Some(reply("declined", 5)));
+        assert_eq!(again.find(&[1; 32]).expect("read"), Some(reply("é", 5)));
+        assert_eq!(again.find(&[2; 32]).expect("read"), None);
     }
 
     #[test]
@@ -314,12 +349,12 @@ mod tests {
         }
         drop(old);
         let read = Replies::open_read_only(folder.path()).expect("opened").expect("there");
-        assert_eq!(read.get(&[1; 32]).expect("read"), Some(reply("é", 5)));
+        assert_eq!(read.find(&[1; 32]).expect("read"), Some(reply("é", 5)));
         drop(read);
         for _ in 0..2 {
             let store = Replies::open(folder.path()).expect("opened");
-            assert_eq!(store.get(&[1; 32]).expect("read"), Some(reply("é", 5)));
-            assert_eq!(store.get(&[2; 32]).expect("read"), Some(reply("declined", 5)));
+            assert_eq!(store.find(&[1; 32]).expect("read"), Some(reply("é", 5)));
+            assert_eq!(store.find(&[2; 32]).expect("read"), Some(reply("declined", 5)));
         }
     }
 
@@ -334,47 +369,29 @@ mod tests {
                     for index in 0..50 {
                         let mut key = [user; 32];
                         key[0] = index;
-                        store.keep(&key, &reply("x", 0)).expect("kept");
+                        store.put(&key, &reply("x", 0)).expect("kept");
                     }
                 });
             }
         });
-        let totals = Replies::open(folder.path()).expect("open").totals().expect("totals");
+        let totals = Replies::open(folder.path()).expect("open").read_totals().expect("totals");
         assert_eq!((totals.len(), totals[0].count, totals[0].input_tokens), (1, 200, 2000));
-    }
-
-    #[test]
-    fn imports_keep_what_is_there() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let store = Replies::open(folder.path()).expect("open");
-        store.keep(&[1; 32], &reply("old", 1)).expect("kept");
-        let both = [([1; 32], reply("new", 2)), ([2; 32], reply("two", 2))];
-        assert_eq!(store.import(&both).expect("imported"), 1);
-        let mut seen = Vec::new();
-        let each = store.each(|key, reply| {
-            seen.push((key[0], reply.text));
-            Ok::<(), ()>(())
-        });
-        each.expect("read").expect("never stopped");
-        assert_eq!(seen, [(1, "old".to_owned()), (2, "two".to_owned())]);
-        assert_eq!(store.prune(Some(2), None, None).expect("pruned"), 1);
-        assert_eq!(store.prune(None, Some("other"), None).expect("pruned"), 0);
     }
 
     #[test]
     fn a_store_that_is_deleted_is_made_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Replies::open(&folder.path().join("cache")).expect("open");
-        store.keep(&[1; 32], &reply("lost", 1)).expect("kept");
+        store.put(&[1; 32], &reply("lost", 1)).expect("kept");
         assert_eq!(store.news(), None);
         std::fs::remove_dir_all(folder.path().join("cache")).expect("deleted");
-        assert_eq!(store.get(&[1; 32]).expect("read"), None);
-        store.keep(&[2; 32], &reply("kept", 2)).expect("kept");
+        assert_eq!(store.find(&[1; 32]).expect("read"), None);
+        store.put(&[2; 32], &reply("kept", 2)).expect("kept");
         assert!(store.news().expect("a word").contains("deleted while in use"));
         assert_eq!(store.news(), None);
         drop(store);
         let again = Replies::open(&folder.path().join("cache")).expect("again");
-        assert_eq!(again.get(&[2; 32]).expect("read"), Some(reply("kept", 2)));
+        assert_eq!(again.find(&[2; 32]).expect("read"), Some(reply("kept", 2)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::database::{Database, StoreError, StoreKind, Survives};
 use crate::replies::whole;
+use crate::store::ToolStore;
 
 const KIND: StoreKind = StoreKind {
     file: "tools.sqlite",
@@ -101,8 +102,7 @@ pub struct ToolTotal {
     pub last_kept_at: i64,
 }
 
-/// A store of tools' replies. Once [`ToolReplies::keep`] returns, a reply survives a power cut. The
-/// first reply to a call stays unless it is explicitly replaced.
+/// A store of tools' replies in a file.
 #[derive(Debug)]
 pub struct ToolReplies {
     /// A separate connection for look-ups, which therefore never wait for a writer. It is closed
@@ -139,27 +139,6 @@ impl ToolReplies {
         self.database.path()
     }
 
-    /// Returns a message for the user, once, if the file was deleted since it was opened.
-    pub fn news(&self) -> Option<String> {
-        self.database.news()
-    }
-
-    /// Returns the reply of an API to arguments.
-    pub fn get(&self, names: &[String; 3], key: &str) -> Result<Option<KeptReply>, StoreError> {
-        self.reader().run(|connection| find(connection, names, key))
-    }
-
-    /// Keeps replies, all or none. A reply that is kept already stays. Returns what is kept now, in
-    /// order.
-    pub fn keep(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
-        self.put(replies, keep_one)
-    }
-
-    /// Keeps replies, all or none, replacing those that are kept along with their hits.
-    pub fn replace(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
-        self.put(replies, replace_one)
-    }
-
     fn put(
         &self,
         replies: &[NewReply],
@@ -174,13 +153,30 @@ impl ToolReplies {
             Ok(kept)
         })
     }
+}
 
-    /// Returns the first kept replies of an API: arguments and reply.
-    pub fn first(
-        &self,
-        names: &[String; 3],
-        most: usize,
-    ) -> Result<Vec<(String, String)>, StoreError> {
+impl ToolStore for ToolReplies {
+    fn place(&self) -> String {
+        self.path().display().to_string()
+    }
+
+    fn news(&self) -> Option<String> {
+        self.database.news()
+    }
+
+    fn get(&self, names: &[String; 3], key: &str) -> Result<Option<KeptReply>, StoreError> {
+        self.reader().run(|connection| find(connection, names, key))
+    }
+
+    fn keep(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
+        self.put(replies, keep_one)
+    }
+
+    fn replace(&self, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
+        self.put(replies, replace_one)
+    }
+
+    fn first(&self, names: &[String; 3], most: usize) -> Result<Vec<(String, String)>, StoreError> {
         self.reader().run(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT key, reply FROM tool_replies JOIN apis ON apis.id = api_id
@@ -195,13 +191,7 @@ impl ToolReplies {
         })
     }
 
-    /// Returns the ids and arguments of an API's replies that were kept after the reply of an id, in
-    /// order. An id of 0 returns all.
-    pub fn keys_after(
-        &self,
-        names: &[String; 3],
-        id: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
+    fn keys_after(&self, names: &[String; 3], id: i64) -> Result<Vec<(i64, String)>, StoreError> {
         self.reader().run(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT tool_replies.id, key FROM tool_replies JOIN apis ON apis.id = api_id
@@ -216,16 +206,14 @@ impl ToolReplies {
         })
     }
 
-    /// Returns category and tool of all APIs that have kept replies, in folder form.
-    pub fn tools(&self) -> Result<Vec<(String, String)>, StoreError> {
+    fn tools(&self) -> Result<Vec<(String, String)>, StoreError> {
         self.reader().run(|connection| {
             let mut statement = connection.prepare("SELECT DISTINCT category, tool FROM apis")?;
             statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }
 
-    /// Adds to the hits of replies, by id.
-    pub fn count_hits(&self, hits: &[(i64, u64)]) -> Result<(), StoreError> {
+    fn count_hits(&self, hits: &[(i64, u64)]) -> Result<(), StoreError> {
         self.database.run(|connection| {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -238,29 +226,21 @@ impl ToolReplies {
         })
     }
 
-    /// Calls `each` for every reply, sorted by API and then in the order they were kept.
-    pub fn each<E>(
-        &self,
-        mut each: impl FnMut(ToolReply) -> Result<(), E>,
-    ) -> Result<Result<(), E>, StoreError> {
+    fn page(&self, after: i64, most: usize) -> Result<Vec<(i64, ToolReply)>, StoreError> {
         self.database.run(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT category, tool, api, key, reply, origin, model, kept_at, hits
+            let mut statement = connection.prepare_cached(
+                "SELECT category, tool, api, key, reply, origin, model, kept_at, hits,
+                        tool_replies.id
                  FROM tool_replies JOIN apis ON apis.id = api_id
-                 ORDER BY category, tool, api, tool_replies.id",
+                 WHERE tool_replies.id > ?1 ORDER BY tool_replies.id LIMIT ?2",
             )?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if let Err(stopped) = each(read_reply(row)?) {
-                    return Ok(Err(stopped));
-                }
-            }
-            Ok(Ok(()))
+            let most = i64::try_from(most).unwrap_or(i64::MAX);
+            let row = |row: &Row<'_>| Ok((row.get(9)?, read_reply(row)?));
+            statement.query_map(params![after, most], row)?.collect()
         })
     }
 
-    /// Returns what is kept, by origin and model.
-    pub fn totals(&self) -> Result<Vec<ToolTotal>, StoreError> {
+    fn totals(&self) -> Result<Vec<ToolTotal>, StoreError> {
         self.database.run(|connection| {
             let mut statement = connection.prepare(
                 "SELECT origin, model, count(*), count(DISTINCT api_id), sum(hits),
@@ -271,8 +251,7 @@ impl ToolReplies {
         })
     }
 
-    /// Returns the number of replies.
-    pub fn count(&self) -> Result<u64, StoreError> {
+    fn count(&self) -> Result<u64, StoreError> {
         self.database.run(|connection| {
             connection.query_row("SELECT count(*) FROM tool_replies", [], |row| whole(row, 0))
         })
@@ -375,6 +354,12 @@ impl Origin {
             Origin::Real => "real",
         }
     }
+
+    /// Returns the origin of a name.
+    pub fn of(name: &str) -> Option<Origin> {
+        let all = [Origin::Imported, Origin::Simulated, Origin::Real];
+        all.into_iter().find(|origin| origin.as_str() == name)
+    }
 }
 
 impl ToSql for Origin {
@@ -386,9 +371,7 @@ impl ToSql for Origin {
 impl FromSql for Origin {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Origin> {
         let text = value.as_str()?;
-        let all = [Origin::Imported, Origin::Simulated, Origin::Real];
-        let unknown = || FromSqlError::Other(format!("`{text}` is no origin").into());
-        all.into_iter().find(|origin| origin.as_str() == text).ok_or_else(unknown)
+        Origin::of(text).ok_or_else(|| FromSqlError::Other(format!("`{text}` is no origin").into()))
     }
 }
 
@@ -410,80 +393,6 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let replies = ToolReplies::open(folder.path()).expect("a store");
         (folder, replies)
-    }
-
-    #[test]
-    fn the_first_reply_to_a_call_stays() {
-        let (_folder, replies) = store();
-        let kept = replies.keep(&[new("x", "{}", "1"), new("x", "{}", "2")]).expect("kept");
-        assert_eq!(kept.iter().map(|kept| kept.reply.as_str()).collect::<Vec<_>>(), ["1", "1"]);
-        assert_eq!(kept.iter().map(|kept| kept.was_known).collect::<Vec<_>>(), [false, true]);
-        assert_eq!(replies.get(&names("x"), "{}").expect("read").expect("kept").reply, "1");
-        assert_eq!(replies.get(&names("y"), "{}").expect("read"), None);
-    }
-
-    #[test]
-    fn a_reply_is_replaced_where_that_is_asked_for() {
-        let (_folder, replies) = store();
-        let kept = replies.keep(&[new("x", "{}", "1"), new("x", "{'a': 1}", "2")]).expect("kept");
-        replies.count_hits(&[(kept[0].id, 3)]).expect("counted");
-        let mut newer = new("x", "{}", "3");
-        newer.kept_at = 200;
-        let replaced = replies.replace(&[newer, new("x", "{'b': 1}", "4")]).expect("replaced");
-        assert_eq!((replaced[0].id, replaced[0].was_known), (kept[0].id, false));
-        let reply = |key: &str| replies.get(&names("x"), key).expect("read").expect("kept").reply;
-        assert_eq!(
-            (reply("{}"), reply("{'a': 1}"), reply("{'b': 1}")),
-            ("3".into(), "2".into(), "4".into())
-        );
-        let totals = replies.totals().expect("totals");
-        assert_eq!((totals[0].count, totals[0].hits, totals[0].last_kept_at), (3, 0, 200));
-    }
-
-    #[test]
-    fn replies_come_back_in_the_order_they_came() {
-        let (_folder, replies) = store();
-        let all = [new("y", "b", "1"), new("x", "z", "2"), new("y", "a", "3")];
-        replies.keep(&all).expect("kept");
-        let mut seen = Vec::new();
-        let each = replies.each(|reply| {
-            seen.push(format!("{} {}", reply.api, reply.key));
-            Ok::<(), ()>(())
-        });
-        assert_eq!(each.expect("read"), Ok(()));
-        assert_eq!(seen, ["x z", "y b", "y a"]);
-        let keys = |id| replies.keys_after(&names("y"), id).expect("read");
-        let all = keys(0);
-        assert_eq!(all.iter().map(|(_, key)| key.as_str()).collect::<Vec<_>>(), ["b", "a"]);
-        assert_eq!(keys(all[0].0), all[1..]);
-        let first = replies.first(&names("y"), 1).expect("read");
-        assert_eq!(first, [("b".to_owned(), "1".to_owned())]);
-    }
-
-    #[test]
-    fn hits_and_origins_are_counted() {
-        let (_folder, replies) = store();
-        let mut simulated = new("x", "a", "\"é\"");
-        simulated.origin = Origin::Simulated;
-        simulated.model = Some("openai/m".into());
-        simulated.kept_at = 50;
-        let kept = replies.keep(&[new("x", "b", "1"), simulated]).expect("kept");
-        replies.count_hits(&[(kept[1].id, 3), (kept[1].id, 2)]).expect("counted");
-        let totals = replies.totals().expect("totals");
-        let shown: Vec<_> =
-            totals.iter().map(|t| (t.origin, t.count, t.apis, t.hits, t.bytes)).collect();
-        assert_eq!(shown, [(Origin::Real, 1, 1, 0, 1), (Origin::Simulated, 1, 1, 5, 4)]);
-        assert_eq!(replies.count().expect("count"), 2);
-    }
-
-    #[test]
-    fn two_processes_share_a_store() {
-        let (folder, one) = store();
-        let two = ToolReplies::open(folder.path()).expect("the same store");
-        one.keep(&[new("x", "a", "1")]).expect("kept");
-        let kept = two.keep(&[new("x", "a", "2"), new("x", "b", "3")]).expect("kept");
-        assert_eq!((kept[0].reply.as_str(), kept[0].was_known), ("1", true));
-        assert_eq!(one.count().expect("count"), 2);
     }
 
     #[test]

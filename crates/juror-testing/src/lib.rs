@@ -6,7 +6,8 @@
 //! the large recorded sets are used if they are available ([`recorded_cases`]).
 //!
 //! [`same`] and [`near`] compare values, [`misfits`] compares them with a JSON Schema, and [`Random`] gives repeatable random numbers.
-//! [`Ended`] runs a program to its end, and [`Serving`] one that serves.
+//! [`Ended`] runs a program to its end, and [`Serving`] one that serves; `Postgres` starts a database
+//! of its own.
 //!
 //! ```
 //! use juror_testing::{Random, near, project, run_cases, same};
@@ -22,12 +23,16 @@
 //!
 //! You will not find anything the program needs here, nor another crate of the project.
 
+#[cfg(target_os = "linux")]
+mod postgres;
 mod program;
 mod random;
 mod recorded;
 mod same;
 mod schema;
 
+#[cfg(target_os = "linux")]
+pub use postgres::{Pooler, Postgres};
 pub use program::{Ended, Serving};
 pub use random::Random;
 pub use recorded::{RecordedCase, project, read_cases, recorded_cases, run_cases};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use juror_json::python::{Alike, alike_str_of_json, json_of_literal};
-use juror_store::{StoreError, ToolReplies};
+use juror_store::{StoreError, ToolStore};
 
 use crate::cache_folder::ApiPath;
 
@@ -31,7 +31,7 @@ impl ArgumentIndex {
         (names, alike): (&ApiPath, Alike),
         input: &str,
         in_folders: impl FnOnce() -> Vec<String>,
-        stores: impl Iterator<Item = &'s ToolReplies>,
+        stores: impl Iterator<Item = &'s dyn ToolStore>,
     ) -> Result<Option<String>, StoreError> {
         let Ok(wanted) = alike_str_of_json(input, alike) else { return Ok(None) };
         let keys = locked(&self.0).entry((names.clone(), alike)).or_default().clone();

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hashbrown::HashSet;
 use indexmap::IndexMap;
 use juror_json::python::{Alike, JsonStyle, dump_json};
-use juror_store::{NewReply, Origin, StoreError, ToolReplies};
+use juror_store::{NewReply, Origin, StoreError, ToolStore, Turn};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -52,10 +52,10 @@ pub struct Cached {
     /// The replies of an API in cache folders.
     files: Cache<ApiPath, Arc<FileReplies>, Weight>,
     /// A read-only store that is searched first.
-    first: Option<ToolReplies>,
+    first: Option<Box<dyn ToolStore>>,
     folders: Vec<CacheFolder>,
     /// Read-only stores that are searched last.
-    stores: Vec<ToolReplies>,
+    stores: Vec<Box<dyn ToolStore>>,
     writer: Option<ReplyWriter>,
     /// The cassette that new replies are recorded to, in place of a store.
     cassette: Option<Arc<Cassette>>,
@@ -78,12 +78,12 @@ pub struct CachedSetup {
     /// Read-only cache folders.
     pub folders: Vec<CacheFolder>,
     /// Read-only stores that are searched last.
-    pub stores: Vec<ToolReplies>,
+    pub stores: Vec<Box<dyn ToolStore>>,
     /// The store of new replies.
-    pub kept: Option<ToolReplies>,
+    pub kept: Option<Box<dyn ToolStore>>,
     /// A store that is searched first but not written to, so that a replay gives the replies of the
     /// original run.
-    pub first: Option<ToolReplies>,
+    pub first: Option<Box<dyn ToolStore>>,
     /// The cassette that new replies are recorded to, in place of a store. Its folder is among
     /// `folders`.
     pub cassette: Option<PathBuf>,
@@ -184,8 +184,22 @@ impl Cached {
     }
 
     /// All stores, in the order of look-ups.
-    fn all_stores(&self) -> impl Iterator<Item = &ToolReplies> {
-        self.writer.iter().map(ReplyWriter::store).chain(&self.first).chain(&self.stores)
+    fn all_stores(&self) -> impl Iterator<Item = &dyn ToolStore> {
+        let read = self.first.iter().chain(&self.stores).map(|store| &**store);
+        self.writer.iter().map(ReplyWriter::store).chain(read)
+    }
+
+    /// Takes the turn to obtain a reply that is to be kept. `None` if nobody shares the store, or it
+    /// does not know turns.
+    pub(crate) async fn turn<'a>(
+        &'a self,
+        names: &'a ApiPath,
+        key: &'a str,
+    ) -> Result<Option<Turn<'a>>, StoreError> {
+        match &self.writer {
+            None => Ok(None),
+            Some(writer) => writer.store().turn(names, key).await,
+        }
     }
 
     /// The ways in which arguments may differ from those of a call, the strictest first.
@@ -350,7 +364,7 @@ impl Cached {
 
 /// Looks in several stores and returns the first reply.
 fn in_stores<'s>(
-    stores: impl IntoIterator<Item = &'s ToolReplies>,
+    stores: impl IntoIterator<Item = &'s Box<dyn ToolStore>>,
     names: &ApiPath,
     key: &str,
 ) -> Result<Option<Arc<KnownReply>>, StoreError> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
-use juror_store::{KeptReply, NewReply, StoreError, ToolReplies};
+use juror_store::{KeptReply, NewReply, StoreError, ToolStore};
 use tokio::sync::oneshot;
 
 use crate::cache_folder::{ApiPath, CacheEntries, add_replies, tidy_up};
@@ -27,7 +27,7 @@ pub enum Keeping {
 
 /// Writes to a store from a thread of its own.
 pub(crate) struct ReplyWriter {
-    store: Arc<ToolReplies>,
+    store: Arc<dyn ToolStore>,
     keeping: Keeping,
     requests: Option<mpsc::Sender<WriteRequest>>,
     threads: Vec<JoinHandle<()>>,
@@ -47,19 +47,19 @@ impl ReplyWriter {
     /// Starts the threads. `tell` is called about replies that could not be written back to a
     /// folder, and about a store that was deleted.
     pub(crate) fn start(
-        store: ToolReplies,
+        store: Box<dyn ToolStore>,
         keeping: Keeping,
         write_back: Option<PathBuf>,
         tell: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> ReplyWriter {
-        let store = Arc::new(store);
+        let store: Arc<dyn ToolStore> = Arc::from(store);
         let (requests, requests_in) = mpsc::channel();
         let (news, to_write_back) = mpsc::channel();
         let writer = store.clone();
         let has_folder = write_back.is_some();
         let tell_of_store = tell.clone();
         let work = move || {
-            while let Some(kept) = write(&writer, keeping, &requests_in) {
+            while let Some(kept) = write(&*writer, keeping, &requests_in) {
                 writer.news().iter().for_each(|news| tell_of_store(news));
                 if has_folder {
                     // The receiver lives as long as this sender.
@@ -80,8 +80,8 @@ impl ReplyWriter {
         self.keeping
     }
 
-    pub(crate) fn store(&self) -> &ToolReplies {
-        &self.store
+    pub(crate) fn store(&self) -> &dyn ToolStore {
+        &*self.store
     }
 
     /// Waits until a reply is durable.
@@ -101,7 +101,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<
 /// Writes one batch of requests. Returns the replies that were new, or `None` when there are no
 /// more requests.
 fn write(
-    store: &ToolReplies,
+    store: &dyn ToolStore,
     keeping: Keeping,
     requests_in: &mpsc::Receiver<WriteRequest>,
 ) -> Option<Vec<NewReply>> {
@@ -125,7 +125,11 @@ fn write(
 }
 
 impl Keeping {
-    fn put(self, store: &ToolReplies, replies: &[NewReply]) -> Result<Vec<KeptReply>, StoreError> {
+    fn put(
+        self,
+        store: &dyn ToolStore,
+        replies: &[NewReply],
+    ) -> Result<Vec<KeptReply>, StoreError> {
         match self {
             Keeping::First => store.keep(replies),
             Keeping::Latest => store.replace(replies),
@@ -134,7 +138,7 @@ impl Keeping {
 }
 
 fn keep_alone(
-    store: &ToolReplies,
+    store: &dyn ToolStore,
     keeping: Keeping,
     reply: &NewReply,
 ) -> Result<KeptReply, String> {

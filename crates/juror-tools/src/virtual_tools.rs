@@ -1,5 +1,6 @@
 //! Virtual tools: the sources of replies in their order, and calls in flight.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,11 +10,12 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use hashbrown::HashMap;
 use juror_json::python::Alike;
-use juror_store::{NewReply, Origin};
+use juror_store::{NewReply, Origin, Turn};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::argument_rules::ArgumentRules;
+use crate::cache_folder::ApiPath;
 use crate::cached::{Cached, KnownReply, wire};
 use crate::call::{NumberMatching, ToolCall};
 use crate::faults::Faults;
@@ -257,7 +259,30 @@ impl VirtualTools {
         let mut told = "No reply to this call is known".to_owned();
         let mut failure = Failure::Unknown;
         let mut was_looked_up = false;
+        let names = call.api_path();
+        let mut turn = None;
         for source in &self.sources {
+            if let Source::Maker(_) = source
+                && self.keeps
+                && was_looked_up
+                && failure != Failure::LookUp
+                && turn.is_none()
+            {
+                // Of all who share the store, one asks for the reply.
+                match self.wait_for_turn(call, &names).await {
+                    Ok(Waited::Known(known)) => {
+                        self.count_hit(&known);
+                        return Served::known(&known);
+                    }
+                    Ok(Waited::Ours(held)) => turn = Some(held),
+                    Err(error) => {
+                        // What is asked for now could not be kept.
+                        self.counts.look_up_failed.fetch_add(1, Ordering::Relaxed);
+                        let told = "Known replies cannot be looked up";
+                        return Served::failed(Failure::LookUp, told, vec![error]);
+                    }
+                }
+            }
             match source {
                 Source::Cache => {
                     was_looked_up = true;
@@ -299,6 +324,24 @@ impl VirtualTools {
             }
         };
         Served::failed(failure, &told, troubles)
+    }
+
+    /// Waits until it is our turn to ask for a reply, or somebody else has kept it.
+    async fn wait_for_turn(&self, call: &Arc<ToolCall>, names: &ApiPath) -> Result<Waited, String> {
+        loop {
+            let turn = self.cached.turn(names, &call.key).await;
+            let Some(turn) = turn.map_err(|error| error.to_string())? else {
+                return Ok(Waited::Ours(None));
+            };
+            // It may have been kept just before.
+            if let Some(known) = self.look_up(call).await? {
+                return Ok(Waited::Known(known));
+            }
+            match turn {
+                Turn::Ours(held) => return Ok(Waited::Ours(Some(held))),
+                Turn::Theirs(wait) => wait.await,
+            }
+        }
     }
 
     /// Looks a reply up on a thread that may block.
@@ -388,6 +431,14 @@ impl VirtualTools {
 
 fn in_flight_key(call: &ToolCall) -> InFlightKey {
     (Sha256::digest(call.id()).into(), call.numbers)
+}
+
+/// What came of waiting for a turn.
+enum Waited {
+    /// Somebody else has kept a reply.
+    Known(Arc<KnownReply>),
+    /// It is our turn, while the value lives.
+    Ours(Option<Box<dyn Any + Send + Sync>>),
 }
 
 /// Removes a call from those in flight, and releases its memory.
@@ -587,7 +638,7 @@ mod tests {
     async fn a_maker_that_comes_first_is_served_and_what_is_kept_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = juror_store::ToolReplies::open(folder.path()).expect("a store");
-        let kept = Some(store);
+        let kept: Option<Box<dyn juror_store::ToolStore>> = Some(Box::new(store));
         let cached = Cached::new(CachedSetup { kept, ..CachedSetup::default() }, |_| {});
         let sources = vec![counting(false), Source::Cache];
         let cached = Arc::new(cached);

@@ -1,5 +1,8 @@
 //! How the program ends. The exit codes are published, and scripts rely on them.
 
+use juror_run::SetupError;
+use juror_store::StoreError;
+
 /// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -60,7 +63,9 @@ pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 
     exit as u8
 }
 
-/// Errors after work began are external; all others are about the request.
+/// Errors after work began are external, and those of databases; all others are about the request.
 fn kind_of(error: &anyhow::Error) -> Exit {
-    if error.is::<Outside>() { Exit::OutsideFailed } else { Exit::AskedWrongly }
+    let setup = error.downcast_ref::<SetupError>().is_some_and(SetupError::is_outside);
+    let store = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_outside);
+    if error.is::<Outside>() || setup || store { Exit::OutsideFailed } else { Exit::AskedWrongly }
 }

@@ -595,6 +595,8 @@ fn help_teaches() {
         "tools",
         "demo",
         "cache",
+        "store",
+        "store copy",
         "schema",
         "completions",
     ];

@@ -40,8 +40,10 @@ times under `timing`. Under `juror` a result file adds up tokens and costs: `age
 /// Crates that the program and the Python module have in several versions, because crates of others
 /// ask for them: `ring` has `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom`
 /// 0.3 and its `r-efi` 5; the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build,
-/// has `bitflags` 1.
-const SEVERAL_VERSIONS: [&str; 5] = ["bitflags", "getrandom", "r-efi", "syn", "windows-sys"];
+/// has `bitflags` 1; `PostgreSQL`'s protocol has `base64` 0.22 and `fallible-iterator` 0.2, and
+/// its user's name `wasi` 0.14.
+const SEVERAL_VERSIONS: [&str; 8] =
+    ["base64", "bitflags", "fallible-iterator", "getrandom", "r-efi", "syn", "wasi", "windows-sys"];
 
 /// What only tests need, such as the driver of a browser, may bring versions of its own.
 #[test]

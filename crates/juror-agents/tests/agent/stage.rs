@@ -1,6 +1,7 @@
 //! A model server that answers by script, and the models that ask it.
 
 use std::collections::HashMap;
+use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use juror_agents::chat_agent::{
 };
 use juror_agents::environment::Setup;
 use juror_models::{
-    CacheMode, CallKey, Kept, Limits, ModelSpec, Models, ModelsSetup, Prices, Provider, ReplyCache,
-    Secret, Width,
+    CacheMode, CallKey, Kept, Limits, ModelSpec, Models, ModelsSetup, Pending, Prices, Provider,
+    ReplyCache, Secret, Width,
 };
 use juror_scripted::Server;
 use serde_json::{Map, Value, json};
@@ -28,13 +29,18 @@ impl Memory {
 }
 
 impl ReplyCache for Memory {
-    fn get(&self, key: &CallKey) -> Result<Option<Kept>, String> {
-        Ok(self.0.lock().expect("a map").get(key).cloned())
+    fn get<'a>(&'a self, key: &'a CallKey) -> Pending<'a, Result<Option<Kept>, String>> {
+        Box::pin(ready(Ok(self.0.lock().expect("a map").get(key).cloned())))
     }
 
-    fn keep(&self, key: &CallKey, kept: &Kept) -> Result<(), String> {
+    fn keep<'a>(&'a self, key: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>> {
+        let mut all = self.0.lock().expect("a map");
+        Box::pin(ready(Ok(all.entry(*key).or_insert(kept).clone())))
+    }
+
+    fn replace<'a>(&'a self, key: &'a CallKey, kept: Kept) -> Pending<'a, Result<Kept, String>> {
         self.0.lock().expect("a map").insert(*key, kept.clone());
-        Ok(())
+        Box::pin(ready(Ok(kept)))
     }
 }
 

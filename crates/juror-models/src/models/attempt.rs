@@ -38,7 +38,7 @@ impl Models {
         let mut loading = Duration::ZERO;
         loop {
             let error = match self.try_once(ticket, send).await? {
-                Ok(reply) => return Ok(self.keep(ticket, reply)),
+                Ok(reply) => return Ok(self.keep(ticket, reply).await),
                 Err(error) => error,
             };
             if matches!(error, ModelError::Loading(_)) && loading < LONGEST_LOADING {
@@ -140,7 +140,7 @@ impl Models {
     }
 
     /// Waits for a future, or fails once calls are stopped.
-    async fn or_stop<T>(&self, wait: impl Future<Output = T>) -> Result<T, CallError> {
+    pub(super) async fn or_stop<T>(&self, wait: impl Future<Output = T>) -> Result<T, CallError> {
         let mut stop = self.stop.subscribe();
         tokio::select! {
             biased;

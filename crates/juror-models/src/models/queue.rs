@@ -1,7 +1,8 @@
 //! One queue for all calls of a run: bounded, paced, retried, joined, kept, paid once.
 //!
 //! A call takes the cheapest way to its reply. A kept reply is used at once. A call equal to one that
-//! is on its way waits for the same reply, so that no reply is bought twice. Only the rest is sent:
+//! is on its way waits for the same reply, so that no reply is bought twice; if processes share a
+//! cache that knows turns, that holds for all of them together. Only the rest is sent:
 //! it waits for a free lane, for pauses that the provider asked for and for its turn in the pace, and
 //! reserves its expected cost before it is sent, so that calls on their way cannot together exceed
 //! the cost limit. A reply is counted and kept before its caller sees it, so that an interrupted run
@@ -12,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Models;
-use crate::cache::{CacheMode, Kept};
+use crate::cache::{BuyingTurn, CacheMode, Kept};
 use crate::call::CallKey;
 use crate::call_error::{CallError, Stop};
 use crate::lanes::Width;
@@ -54,6 +55,9 @@ pub(super) type Bought = Result<Kept, CallError>;
 /// Sends a call; may be called repeatedly.
 pub(super) type Send<'s> = dyn Fn() -> Pending<'s, Result<ModelReply, ModelError>> + Sync + 's;
 
+/// Whether a text is a proper reply.
+pub(super) type Usable<'u> = dyn Fn(&str) -> bool + Sync + 'u;
+
 /// What the queue knows about a call of any kind.
 pub(super) struct Ticket<'t> {
     pub(super) key: CallKey,
@@ -72,11 +76,11 @@ impl Models {
     pub(super) async fn fetch(
         &self,
         ticket: &Ticket<'_>,
-        usable: impl Fn(&str) -> bool,
+        usable: impl Fn(&str) -> bool + Sync,
         send: &Send<'_>,
     ) -> Result<Kept, CallError> {
         locked(&self.tally).asked += 1;
-        let outcome = self.find_or_buy(ticket, usable, send).await;
+        let outcome = self.find_or_buy(ticket, &usable, send).await;
         locked(&self.tally).ended += 1;
         outcome
     }
@@ -84,10 +88,10 @@ impl Models {
     async fn find_or_buy(
         &self,
         ticket: &Ticket<'_>,
-        usable: impl Fn(&str) -> bool,
+        usable: &Usable<'_>,
         send: &Send<'_>,
     ) -> Result<Kept, CallError> {
-        if let Some(kept) = self.known(ticket, usable) {
+        if let Some(kept) = self.known(ticket, usable).await {
             locked(&self.tally).of(ticket.purpose).known += 1;
             return Ok(kept);
         }
@@ -111,11 +115,11 @@ impl Models {
         // removes the cell: from then on the cache has the reply. If its future is dropped, another
         // waiting call takes over.
         let cell = locked(&self.in_flight).entry(ticket.key).or_default().clone();
-        let mut is_first = false;
+        let (mut is_first, mut is_bought) = (false, false);
         let outcome = cell
             .get_or_init(|| {
                 is_first = true;
-                self.buy(ticket, send)
+                self.buy_in_turn(ticket, usable, send, &mut is_bought)
             })
             .await
             .clone();
@@ -124,14 +128,56 @@ impl Models {
         }
         let mut tally = locked(&self.tally);
         match &outcome {
-            Ok(_) if !is_first => tally.of(ticket.purpose).known += 1,
+            Ok(_) if !is_bought => tally.of(ticket.purpose).known += 1,
             Err(_) => tally.of(ticket.purpose).failed += 1,
             Ok(_) => {}
         }
         outcome
     }
 
-    fn known(&self, ticket: &Ticket<'_>, usable: impl Fn(&str) -> bool) -> Option<Kept> {
+    /// Buys a reply, unless a process that shares the cache does so first. Says whether it was bought
+    /// here.
+    async fn buy_in_turn(
+        &self,
+        ticket: &Ticket<'_>,
+        usable: &Usable<'_>,
+        send: &Send<'_>,
+        is_bought: &mut bool,
+    ) -> Result<Kept, CallError> {
+        let cache = self.cache.as_ref().filter(|_| self.mode == CacheMode::ReadWrite);
+        loop {
+            let turn = match cache {
+                None => None,
+                Some(cache) => {
+                    let turn = self.or_stop(cache.turn(&ticket.key)).await?;
+                    turn.map_err(|error| self.cannot_keep(error))?
+                }
+            };
+            // Another process may have kept the reply just before its turn ended.
+            if turn.is_some()
+                && let Some(kept) = self.known(ticket, usable).await
+            {
+                return Ok(kept);
+            }
+            match turn {
+                Some(BuyingTurn::Theirs(wait)) => self.or_stop(wait).await?,
+                // The turn lasts until the reply is kept.
+                _turn => {
+                    *is_bought = true;
+                    return self.buy(ticket, send).await;
+                }
+            }
+        }
+    }
+
+    /// Stops all calls, because their replies would have to be bought again.
+    fn cannot_keep(&self, error: String) -> CallError {
+        let stop = Stop::CannotKeep(error);
+        self.stop(stop.clone());
+        CallError::NotAsked(stop)
+    }
+
+    async fn known(&self, ticket: &Ticket<'_>, usable: &Usable<'_>) -> Option<Kept> {
         let is_read = match self.mode {
             CacheMode::Off => false,
             // A replay has nothing else, so it uses kept replies for unshared calls too.
@@ -139,13 +185,15 @@ impl Models {
             CacheMode::ReadWrite => ticket.is_shared,
         };
         let cache = self.cache.as_ref().filter(|_| is_read)?;
-        let get = |key: &CallKey| {
-            cache.get(key).unwrap_or_else(|error| {
-                self.notify_once(&format!("a kept reply cannot be read: {error}"));
-                None
-            })
-        };
-        let kept = get(&ticket.key).or_else(|| get(ticket.replay_key.as_ref()?));
+        let mut kept = None;
+        for key in [Some(&ticket.key), ticket.replay_key.as_ref()].into_iter().flatten() {
+            if kept.is_none() {
+                kept = cache.get(key).await.unwrap_or_else(|error| {
+                    self.notify_once(&format!("a kept reply cannot be read: {error}"));
+                    None
+                });
+            }
+        }
         let is_usable = |kept: &Kept| matches!(&kept.said, Outcome::Text(text) if usable(text));
         kept.filter(|kept| !self.retry_unreadable || is_usable(kept))
     }
@@ -161,8 +209,9 @@ impl Models {
         count.priced &= price.is_some();
     }
 
-    /// Counts a reply and keeps it before its caller sees it.
-    pub(super) fn keep(&self, ticket: &Ticket<'_>, reply: ModelReply) -> Kept {
+    /// Counts a reply and keeps it before its caller sees it. Returns the one that is kept, which is
+    /// another if another process was faster.
+    pub(super) async fn keep(&self, ticket: &Ticket<'_>, reply: ModelReply) -> Kept {
         self.n_failed_first.store(u32::MAX, Ordering::Relaxed);
         let redact = |text| self.secrets.iter().fold(text, |text, own| own.redact(text));
         let said = reply.said.map(redact);
@@ -182,23 +231,31 @@ impl Models {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
         };
+        self.count_bought(ticket, usage);
         let is_kept = ticket.is_shared && self.mode == CacheMode::ReadWrite;
-        if let Some(cache) = self.cache.as_ref().filter(|_| is_kept)
-            && let Err(error) = cache.keep(&ticket.key, &kept)
-        {
-            self.stop(Stop::CannotKeep(error));
-        }
+        let Some(cache) = self.cache.as_ref().filter(|_| is_kept) else { return kept };
+        let outcome = if self.retry_unreadable {
+            cache.replace(&ticket.key, kept.clone()).await
+        } else {
+            cache.keep(&ticket.key, kept.clone()).await
+        };
+        outcome.unwrap_or_else(|error| {
+            self.cannot_keep(error);
+            kept
+        })
+    }
+
+    fn count_bought(&self, ticket: &Ticket<'_>, usage: Usage) {
         let price = self.prices.of(ticket.model);
         let usd = price.map_or(0.0, |price| price.of(usage));
         let mut tally = locked(&self.tally);
         tally.usd += usd;
         let count = tally.of(ticket.purpose);
         count.bought += 1;
-        count.input_tokens += kept.input_tokens;
-        count.output_tokens += kept.output_tokens;
+        count.input_tokens += usage.input_tokens;
+        count.output_tokens += usage.output_tokens;
         count.usd += usd;
         count.priced &= price.is_some();
-        kept
     }
 }
 

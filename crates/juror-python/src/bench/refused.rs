@@ -21,7 +21,9 @@ pub(super) fn refused(error: BenchError) -> Refusal {
         BenchError::Queries(QueriesError::Load(error)) => Refusal::File(error),
         BenchError::Queries(QueriesError::Problems(problems)) => Refusal::dataset(&problems, true),
         BenchError::Queries(error) => asked(error.notice()),
-        BenchError::Setup(SetupError(notice)) | BenchError::Unreachable(notice) => asked(notice),
+        BenchError::Setup(SetupError { 0: notice, .. }) | BenchError::Unreachable(notice) => {
+            asked(notice)
+        }
         BenchError::Folder(error) | BenchError::Keep(error) => no_log(error),
         error => Refusal::Failed(error.to_string()),
     }

@@ -75,7 +75,8 @@ impl BenchError {
     pub fn is_outside(&self) -> bool {
         match self {
             BenchError::Keep(_) | BenchError::Unreachable(_) | BenchError::Serve(_) => true,
-            BenchError::Setup(_) | BenchError::Queries(_) | BenchError::Folder(_) => false,
+            BenchError::Setup(error) => error.is_outside(),
+            BenchError::Queries(_) | BenchError::Folder(_) => false,
         }
     }
 }

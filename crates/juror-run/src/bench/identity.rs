@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use juror_mcp::Address;
+use juror_postgres::shown_place;
 use juror_runs::hidden::{Mask, in_address, in_agent};
 use juror_runs::{BenchIdentity, Manifest, RunKind, file_hash, fingerprint, short_hash};
 use serde::Serialize;
@@ -123,6 +124,7 @@ fn tool_options(tools: &ToolsSettings) -> String {
         folder: Vec::new(),
         cache: Vec::new(),
         sources: None,
+        store: tools.store.as_deref().map(shown_place),
         real: tools.real.as_ref().map(RealSettings::without_secrets),
         ..tools.clone()
     };

@@ -56,8 +56,9 @@ impl JudgeAll<'_> {
             Judgement::read(pairs, &aspects)
         };
         let keys: Vec<CallKey> = unlogged.iter().map(|waiting| waiting.key).collect();
+        let found = juror_store::wait(self.judges.models.judgements(&keys));
         let mut left = Vec::new();
-        for (waiting, known) in unlogged.into_iter().zip(self.judges.models.judgements(&keys)) {
+        for (waiting, known) in unlogged.into_iter().zip(found) {
             match known.and_then(read) {
                 None => left.push(waiting),
                 Some(judgement) => {
@@ -151,7 +152,7 @@ impl JudgeAll<'_> {
         if !judgement.findings.is_empty() && judgement.is_whole() {
             // Strings and finite numbers always serialize.
             let text = serde_json::to_string(&judgement).unwrap_or_default();
-            models.keep_judgement(&waiting.key, &text);
+            models.keep_judgement(&waiting.key, &text).await;
         }
         judgement
     }

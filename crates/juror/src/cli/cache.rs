@@ -1,14 +1,15 @@
 //! `juror cache`: manages the kept replies of models.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use juror_files::load;
 use juror_models::{Prices, RecordedLine, Usage};
 use juror_report::{CallRow, Format, Palette, calls_table};
-use juror_run::{DEFAULT_CACHE, Output, kept_of, reply_of};
-use juror_store::Replies;
+use juror_run::{
+    DEFAULT_CACHE, Output, StoreUse, kept_of, open_reply_store, reply_of, shown_place,
+};
+use juror_store::{ReplyStore, Which, wait};
 use serde_json::json;
 
 use super::boolish;
@@ -30,8 +31,8 @@ Replay exported replies in a pipeline, without a key and without network:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CacheArgs {
-    /// The folder replies are kept in.
-    #[arg(long, value_name = "FOLDER", env = "JUROR_CACHE", default_value = DEFAULT_CACHE, global = true)]
+    /// The folder or the database that replies are kept in.
+    #[arg(long, value_name = "PLACE", env = "JUROR_CACHE", default_value = DEFAULT_CACHE, global = true)]
     cache: String,
 
     #[command(subcommand)]
@@ -74,19 +75,18 @@ enum Command {
 }
 
 pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Exit> {
-    let folder = Path::new(&args.cache);
     if let Command::Import { file } = &args.command {
-        return import(folder, file);
+        return import(&args.cache, file);
     }
-    let Some(replies) = Replies::open_existing(folder)? else {
+    let Some(replies) = open_reply_store(&args.cache, StoreUse::Existing)? else {
         anyhow::bail!(
             "{}: no replies are kept here\n  hint: name the folder with --cache, as llm.cache does",
-            args.cache
+            shown_place(&args.cache)
         );
     };
     match &args.command {
-        Command::Stats { json } => stats(&replies, *json),
-        Command::Export { file } => export(&replies, file),
+        Command::Stats { json } => stats(&*replies, *json),
+        Command::Export { file } => export(&*replies, file),
         Command::Import { .. } => Ok(Exit::Done),
         Command::Prune { older_than, purpose, model, all } => {
             anyhow::ensure!(
@@ -99,7 +99,8 @@ pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Exit> {
                 let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
                 i64::try_from(seconds).unwrap_or(i64::MAX)
             });
-            let gone = replies.prune(before, purpose.as_deref(), model.as_deref())?;
+            let which = Which { before, purpose: purpose.clone(), model: model.clone() };
+            let gone = wait(replies.prune(&which))?;
             output::print_note(&format!("forgot {}", counted(gone)));
             Ok(Exit::Done)
         }
@@ -110,9 +111,9 @@ fn counted(n: usize) -> String {
     if n == 1 { "1 reply".into() } else { format!("{n} replies") }
 }
 
-fn stats(replies: &Replies, as_json: bool) -> anyhow::Result<Exit> {
+fn stats(replies: &dyn ReplyStore, as_json: bool) -> anyhow::Result<Exit> {
     let prices = Prices::new(std::collections::BTreeMap::new());
-    let totals = replies.totals()?;
+    let totals = wait(replies.totals())?;
     let usd = |total: &juror_store::Total| {
         let usage = Usage { input_tokens: total.input_tokens, output_tokens: total.output_tokens };
         Some(prices.of(&total.model)?.of(usage))
@@ -143,7 +144,7 @@ fn stats(replies: &Replies, as_json: bool) -> anyhow::Result<Exit> {
         .collect();
     let n_all: u64 = totals.iter().map(|total| total.count).sum();
     let bytes: u64 = totals.iter().map(|total| total.bytes).sum();
-    let shown = replies.path().display();
+    let shown = replies.place();
     let title = format!(
         "{shown}: {} · {:.1} MB of text · prices of {}\n\n",
         counted(usize::try_from(n_all).unwrap_or(usize::MAX)),
@@ -154,24 +155,30 @@ fn stats(replies: &Replies, as_json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
+/// How many replies are read at a time.
+const PAGE: usize = 500;
+
+fn export(replies: &dyn ReplyStore, file: &str) -> anyhow::Result<Exit> {
     let mut output = Output::create(file)?;
     anyhow::ensure!(
         file == "-" || output.format == Format::JsonLines,
         "{file}: replies are written one a line\n  hint: let the name end in .jsonl"
     );
-    let mut n_written = 0;
-    replies
-        .each(|key, reply| {
+    let (mut n_written, mut after) = (0, None);
+    loop {
+        let page = wait(replies.page(after, PAGE)).map_err(|error| Outside(error.into()))?;
+        let Some((last, _)) = page.last() else { break };
+        after = Some(*last);
+        n_written += page.len();
+        for (key, reply) in page {
             let key = juror_models::CallKey::from_bytes(key).to_hex();
             let line = RecordedLine { key, kept: kept_of(reply) };
             // Strings and integers always serialize.
             let mut bytes = serde_json::to_vec(&line).unwrap_or_default();
             bytes.push(b'\n');
-            n_written += 1;
-            output.write(&bytes)
-        })?
-        .map_err(|error| Outside(error.into()))?;
+            output.write(&bytes).map_err(|error| Outside(error.into()))?;
+        }
+    }
     output.finish().map_err(|error| Outside(error.into()))?;
     if file != "-" {
         output::print_note(&format!("wrote {} to {file}", counted(n_written)));
@@ -179,7 +186,7 @@ fn export(replies: &Replies, file: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn import(folder: &Path, file: &str) -> anyhow::Result<Exit> {
+fn import(place: &str, file: &str) -> anyhow::Result<Exit> {
     let document = load(file)?;
     let text = document.json();
     let mut replies = Vec::new();
@@ -189,7 +196,8 @@ fn import(folder: &Path, file: &str) -> anyhow::Result<Exit> {
         })?;
         replies.push((*key.as_bytes(), reply_of(kept)));
     }
-    let new = Replies::open(folder)?.import(&replies)?;
+    let store = open_reply_store(place, StoreUse::Keep)?;
+    let new = store.map_or(Ok(0), |store| wait(store.import(&replies)))?;
     let n_known = replies.len() - new;
     output::print_note(&format!("took in {}; {n_known} known already", counted(new)));
     Ok(Exit::Done)

@@ -27,6 +27,7 @@ mod report;
 mod runs;
 mod schema;
 mod serve;
+mod store;
 mod tool_args;
 mod tools;
 mod trace_args;
@@ -106,6 +107,7 @@ enum Command {
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
     Cache(cache::CacheArgs),
+    Store(store::StoreArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -145,6 +147,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),
         Command::Cache(args) => cache::run(&args),
+        Command::Store(args) => store::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
     }

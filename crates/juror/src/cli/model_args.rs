@@ -38,7 +38,8 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
     pub(super) max_cost: Option<f64>,
 
-    /// Where replies are kept: a folder, or a file of recorded replies to be used read-only.
+    /// Where replies are kept: a folder, a database (postgresql://…) that many machines
+    /// share, or a file of recorded replies to be used read-only.
     #[arg(long, value_name = "PLACE", env = "JUROR_CACHE")]
     pub(super) cache: Option<String>,
 

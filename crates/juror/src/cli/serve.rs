@@ -249,7 +249,7 @@ fn say_what_is_served(tools: &Tools, address: SocketAddr) {
         parts.push(format!("cache folder with replies of {}", count(tools.n_cached_apis, "API")));
     }
     if let Some(store) = &tools.store {
-        parts.push(format!("{} kept replies in {}", tools.n_kept, store.display()));
+        parts.push(format!("{} kept replies in {}", tools.n_kept, store));
     }
     parts.push(format!("sources: {}", tools.virtual_tools.source_names().join(", ")));
     output::print_note(&parts.join(" · "));

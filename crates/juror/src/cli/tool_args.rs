@@ -31,9 +31,10 @@ pub(super) struct ToolArgs {
     #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_CACHE")]
     cache: Vec<String>,
 
-    /// Folder that replies are kept in: what is there is read first, also what `juror tools import`
-    /// brought, and new replies go here [default: .juror/tools].
-    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_STORE")]
+    /// Folder or database (postgresql://…) that replies are kept in: what is there is read
+    /// first, also what `juror tools import` brought, and new replies go here [default:
+    /// .juror/tools].
+    #[arg(long, value_name = "PLACE", env = "JUROR_TOOL_STORE")]
     store: Option<String>,
 
     /// Folder that replies of real tools are recorded to and replayed from, to be read and checked

@@ -10,9 +10,11 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use juror_mcp::ClientSetup;
 use juror_models::Tell;
-use juror_run::{DEFAULT_TOOL_STORE, Environment, open_tools};
+use juror_run::{
+    DEFAULT_TOOL_STORE, Environment, StoreUse, open_tool_store, open_tools, shown_place,
+};
 use juror_serve::MatchNumbers;
-use juror_store::{NewReply, Origin, ToolReplies, ToolTotal};
+use juror_store::{NewReply, Origin, ToolStore, ToolTotal};
 use juror_tools::{
     ApiPath, CacheEntries, CacheFolder, Catalog, NumberMatching, PoolSetup, ServedFrom, ToolCall,
     ToolsError, export, load_pools, read_entries, seconds_now,
@@ -112,8 +114,8 @@ struct FolderArg {
 
 #[derive(Args)]
 struct StoreArg {
-    /// The folder that replies are kept in.
-    #[arg(long, value_name = "FOLDER", env = "JUROR_TOOL_STORE", default_value = DEFAULT_TOOL_STORE)]
+    /// The folder or the database that replies are kept in.
+    #[arg(long, value_name = "PLACE", env = "JUROR_TOOL_STORE", default_value = DEFAULT_TOOL_STORE)]
     store: String,
 }
 
@@ -128,8 +130,8 @@ pub(super) fn run(args: &ToolsArgs) -> anyhow::Result<Exit> {
         }
         Command::Call { name, input, tools } => call(name, input, tools),
         Command::Import { folder, store } => import(Path::new(folder), &store.store),
-        Command::Export { folder, store } => run_export(Path::new(folder), &existing(store)?),
-        Command::Stats { store, json } => stats(&existing(store)?, *json),
+        Command::Export { folder, store } => run_export(Path::new(folder), &*existing(store)?),
+        Command::Stats { store, json } => stats(&*existing(store)?, *json),
     }
 }
 
@@ -252,12 +254,12 @@ fn read_call(name: &str, input: &str, catalog: &Catalog) -> anyhow::Result<ToolC
     })
 }
 
-fn existing(store: &StoreArg) -> anyhow::Result<ToolReplies> {
-    let found = ToolReplies::open_read_only(Path::new(&store.store))?;
+fn existing(store: &StoreArg) -> anyhow::Result<Box<dyn ToolStore>> {
+    let found = open_tool_store(&store.store, StoreUse::Read)?;
     found.ok_or_else(|| {
         anyhow::anyhow!(
             "{}: no replies are kept here\n  hint: name the folder with --store, or begin with `juror tools import`",
-            store.store
+            shown_place(&store.store)
         )
     })
 }
@@ -272,7 +274,8 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
         "{}: no replies are found here\n  hint: name the folder that holds a folder for each category",
         root.display()
     );
-    let replies = ToolReplies::open(Path::new(store))?;
+    let replies = open_tool_store(store, StoreUse::Keep)?;
+    let replies = replies.ok_or_else(|| anyhow::anyhow!("{}: no store", shown_place(store)))?;
     let outside = |error: juror_store::StoreError| Outside(error.into());
     let mut problems: Vec<String> = folder.problems().iter().map(ToString::to_string).collect();
     let (mut batch, mut n_all, mut n_new) = (Vec::new(), 0, 0);
@@ -311,19 +314,26 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
         "took in {} of {} to {}; {n_known} known already",
         replies_counted(n_new),
         count(folder.n_apis(), "API"),
-        replies.path().display()
+        replies.place()
     ));
     Ok(if problems.is_empty() { Exit::Done } else { Exit::OutsideFailed })
 }
 
-fn run_export(root: &Path, replies: &ToolReplies) -> anyhow::Result<Exit> {
+/// How many replies are read at a time.
+const PAGE: usize = 500;
+
+fn run_export(root: &Path, replies: &dyn ToolStore) -> anyhow::Result<Exit> {
     let mut by_api: BTreeMap<ApiPath, CacheEntries> = BTreeMap::new();
-    let read = replies.each(|reply| {
-        let names = [reply.category, reply.tool, reply.api];
-        by_api.entry(names).or_default().push((reply.key, reply.reply));
-        Ok::<(), std::convert::Infallible>(())
-    });
-    read.map_err(|error| Outside(error.into()))?.unwrap_or_else(|never| match never {});
+    let mut after = 0;
+    loop {
+        let page = replies.page(after, PAGE).map_err(|error| Outside(error.into()))?;
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        for (_, reply) in page {
+            let names = [reply.category, reply.tool, reply.api];
+            by_api.entry(names).or_default().push((reply.key, reply.reply));
+        }
+    }
     let done = export(root, by_api).map_err(|problem| Outside(problem.into()))?;
     for problem in &done.problems {
         output::warn(&problem.to_string());
@@ -338,7 +348,7 @@ fn run_export(root: &Path, replies: &ToolReplies) -> anyhow::Result<Exit> {
     Ok(if done.problems.is_empty() { Exit::Done } else { Exit::OutsideFailed })
 }
 
-fn stats(replies: &ToolReplies, as_json: bool) -> anyhow::Result<Exit> {
+fn stats(replies: &dyn ToolStore, as_json: bool) -> anyhow::Result<Exit> {
     let totals = replies.totals()?;
     if as_json {
         let rows: Vec<serde_json::Value> = totals
@@ -355,7 +365,7 @@ fn stats(replies: &ToolReplies, as_json: bool) -> anyhow::Result<Exit> {
     }
     let n_all: u64 = totals.iter().map(|total| total.count).sum();
     let n_all = usize::try_from(n_all).unwrap_or(usize::MAX);
-    let mut text = format!("{}: {}\n", replies.path().display(), replies_counted(n_all));
+    let mut text = format!("{}: {}\n", replies.place(), replies_counted(n_all));
     for total in &totals {
         text.push_str(&row(total));
     }

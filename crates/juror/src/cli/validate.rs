@@ -372,7 +372,7 @@ fn read(
             if !problems.is_empty() {
                 return Err(problems);
             }
-            check_judges(&settings).map_err(|SetupError(notice)| {
+            check_judges(&settings).map_err(|SetupError { 0: notice, .. }| {
                 let spelled = |phrase: &Phrase| phrase.spelled(Spelling::Program);
                 let message = spelled(&notice.problem);
                 let hint = notice.hint.as_ref().map(spelled);
