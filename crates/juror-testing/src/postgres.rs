@@ -242,7 +242,7 @@ impl Drop for Postgres {
 
 /// Starts a process that stops the server and removes its folder when this one has ended.
 fn guard(programs: &Path, folder: &Path) -> Child {
-    let script = r#"read -r _; "$@" >/dev/null 2>&1; rm -rf "$FOLDER""#;
+    let script = r#"trap '' INT TERM HUP; read -r _; "$@" >/dev/null 2>&1; rm -rf "$FOLDER""#;
     let stop = unprivileged(&programs.join("pg_ctl"));
     let mut guard = Command::new("sh");
     guard.args(["-c", script, "sh"]).arg(stop.get_program()).args(stop.get_args());
