@@ -64,9 +64,9 @@ impl Faulty {
 fn take_faults(values: &mut Vec<Value>) -> Vec<Faulty> {
     let mut faults = Vec::new();
     values.retain(|(key, number)| {
-        let Some(faulty) = Faulty::of(key, number.value) else { return true };
-        let is_kept = faulty.fault == NumberFault::Negative;
-        faults.push(faulty);
+        let Some(found) = Faulty::of(key, number.value) else { return true };
+        let is_kept = found.fault == NumberFault::Negative;
+        faults.push(found);
         is_kept
     });
     faults

@@ -3,6 +3,8 @@
 //! `juror mcp` itself is the MCP server that these tests call; `test-mcp` has the official clients
 //! call Juror.
 
+#![expect(clippy::print_stdout, reason = "tests tell what they skipped")]
+
 mod api;
 mod misbehaving;
 mod pools;
