@@ -51,7 +51,8 @@ pub(crate) fn addresses(log: &Value) -> Vec<String> {
         let is_request = message["method"] == "Network.requestWillBeSent";
         is_request.then(|| message["params"]["request"]["url"].as_str().unwrap_or("?").to_owned())
     };
-    let is_own = |address: &String| address.starts_with("chrome:");
+    let own = ["chrome:", "chrome-untrusted:"];
+    let is_own = |address: &String| own.iter().any(|scheme| address.starts_with(scheme));
     texts(log).into_iter().filter_map(address).filter(|address| !is_own(address)).collect()
 }
 
@@ -61,12 +62,17 @@ mod tests {
 
     #[test]
     fn requests_are_found_among_other_events() {
-        let event = |method: &str| {
-            let params = json!({"request": {"url": "file:///report.html"}});
+        let event = |method: &str, address: &str| {
+            let params = json!({"request": {"url": address}});
             let message = json!({"message": {"method": method, "params": params}});
             json!({"level": "INFO", "message": message.to_string()})
         };
-        let log = json!([event("Network.requestWillBeSent"), event("Page.frameNavigated")]);
-        assert_eq!(addresses(&log), ["file:///report.html"]);
+        let report = "file:///report.html";
+        let log = json!([
+            event("Network.requestWillBeSent", "chrome-untrusted://new-tab-page/bar"),
+            event("Network.requestWillBeSent", report),
+            event("Page.frameNavigated", report),
+        ]);
+        assert_eq!(addresses(&log), [report]);
     }
 }
