@@ -435,9 +435,12 @@ impl StepTally {
 }
 
 fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &'c mut T {
-    // Looked up by index, since the borrow checker would not let a reference found here be
-    // returned.
-    let at = counts.get_index_of(name);
+    // Most templates have few names of steps, which are compared sooner than hashed. Looked up by
+    // index, since the borrow checker would not let a reference found here be returned.
+    let at = match counts.len() {
+        0..=8 => counts.keys().position(|known| known == name),
+        _ => counts.get_index_of(name),
+    };
     let at = at.unwrap_or_else(|| counts.insert_full(name.to_owned(), T::default()).0);
     &mut counts[at]
 }

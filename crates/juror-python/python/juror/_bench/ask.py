@@ -112,7 +112,7 @@ class Asking(Bench):
 
     seconds_for = "agent_timeout"
 
-    def run(self) -> list[dict[str, Any]]:  # type: ignore[override]
+    def run(self) -> list[dict[str, Any]]:
         """Asks all questions."""
         with tempfile.TemporaryDirectory(prefix="juror-") as folder:
             return _read(self.answers(self.engine(folder)))
@@ -133,7 +133,7 @@ class NamedAsking(Bench):
         self.agent = agent
         self.begin(options, progress)
 
-    def run(self) -> list[dict[str, Any]]:  # type: ignore[override]
+    def run(self) -> list[dict[str, Any]]:
         """Asks all questions."""
         described = {"agent": self.agent, "name": self.options["name"], "identity": None, "words": _words(self.options)}
         with tempfile.TemporaryDirectory(prefix="juror-") as folder:

@@ -115,7 +115,8 @@ def bench(
             a `QueryDone`.
     """
     options = {key: value for key, value in locals().items() if key not in ("agent", "progress")}
-    return Bench(agent, options, progress).run()
+    result: dict[str, Any] = Bench(agent, options, progress).run()
+    return result
 
 
 class Bench:
