@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use indexmap::IndexMap;
 use juror_document::{Look, Path, Problem, ToolsProblem};
 use juror_json::{Object, text_of};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -136,30 +137,10 @@ fn reference_of(fields: &Object<'_>) -> Option<String> {
     fields.get("$ref").and_then(text_of).map(std::borrow::Cow::into_owned)
 }
 
-/// A key as pointers write it.
+/// A key as pointers write it. References in the wild contain `%7B` and the like.
 fn unescaped(token: &str) -> String {
-    let decoded = percent_decoded(token);
-    decoded.replace("~1", "/").replace("~0", "~")
-}
-
-/// Decodes `%7B` and the like, which references in the wild contain.
-fn percent_decoded(token: &str) -> String {
-    let mut bytes = Vec::with_capacity(token.len());
-    let mut rest = token.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| token.to_owned())
+    let decoded = percent_decode_str(token).decode_utf8();
+    decoded.as_deref().unwrap_or(token).replace("~1", "/").replace("~0", "~")
 }
 
 /// Writes schemas with everything that they refer to in its place. A reference that contains
