@@ -3,6 +3,8 @@
 //! Shards of a dataset can be aggregated separately and merged with the same result.
 
 use std::borrow::Cow;
+use std::panic::resume_unwind;
+use std::thread;
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
@@ -188,9 +190,12 @@ impl Aggregator {
 
     /// Adds a record.
     pub fn add(&mut self, record: &Record<'_>) {
+        // Copied first: the processor waits for the text of the question and for that of the
+        // response, which are far apart in memory, at the same time.
+        let id = Box::from(&*record.case.question.id);
         let card = Scorecard::of(record);
         let item = ScoredItem {
-            id: Box::from(&*card.id),
+            id,
             group: 0,
             trial: card.trial.and_then(|trial| u32::try_from(trial).ok()),
             is_error: card.ending.is_error(),
@@ -287,9 +292,15 @@ impl Aggregator {
             }
         }
         let mut macro_means = Ordered::default();
-        for column in self.scores.columns() {
-            let mean = self.add_metric(column, &mut per_template, &mut micro);
-            macro_means.extend(mean.map(|mean| (column.name.clone(), mean)));
+        for ColumnSpreads { column, templates, all } in self.column_spreads() {
+            let mut means = Vec::new();
+            for (summary, own) in per_template.values_mut().zip(templates) {
+                means.extend(summary.add(column, own).map(|spread| spread.mean));
+            }
+            micro.add(column, all);
+            if column.is_always_written() || !means.is_empty() {
+                macro_means.insert(column.name.clone(), mean_of(means));
+            }
         }
         Aggregates { per_template, micro, macro_means }
     }
@@ -299,40 +310,65 @@ impl Aggregator {
         Summary { steps, retrieval_in_steps, ..Summary::default() }
     }
 
-    /// Adds the statistics of a metric to those of each template and of all questions, and returns
-    /// its mean over templates. Adds nothing if no question has it, unless it is always written.
-    fn add_metric(
-        &self,
-        column: &ScoreColumn,
-        per_template: &mut Ordered<String, Summary>,
-        micro: &mut Summary,
-    ) -> Option<f64> {
-        let always = column.info.is_some_and(|info| info.always);
-        if column.values().is_empty() && !always {
-            return None;
+    /// Computes the statistics of each column that some question has or that is always written, in
+    /// the order of the columns.
+    fn column_spreads(&self) -> Vec<ColumnSpreads<'_>> {
+        let written: Vec<&ScoreColumn> =
+            self.scores.columns().iter().filter(|column| column.is_written()).collect();
+        let n_values: usize = written.iter().map(|column| column.values().len()).sum();
+        let spreads_of = |column| ColumnSpreads::of(&self.scores, column);
+        let half = written.len() / 2;
+        if n_values < ENOUGH_FOR_TWO_THREADS || half == 0 {
+            return written.into_iter().map(spreads_of).collect();
         }
-        let mut all = GroupScores::default();
-        let mut means = Vec::new();
-        for (summary, mut group) in per_template.values_mut().zip(self.scores.by_group(column)) {
-            let added = summary.add(column, &mut group, always);
-            means.extend(added.map(|spread| spread.mean));
-            all.merge(&group);
-        }
-        micro.add(column, &mut all, always);
-        means.sort_unstable_by(f64::total_cmp);
-        let mean = compensated_sum(&means) / means.len().max(1) as f64;
-        (always || !means.is_empty()).then_some(mean)
+        let (first, second) = written.split_at(half);
+        thread::scope(|scope| {
+            let second = scope.spawn(|| second.iter().copied().map(spreads_of).collect::<Vec<_>>());
+            let mut all: Vec<_> = first.iter().copied().map(spreads_of).collect();
+            all.extend(second.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            all
+        })
     }
 }
 
+/// From this many numbers on, sorting them takes longer than starting a thread.
+const ENOUGH_FOR_TWO_THREADS: usize = 50_000;
+
+/// The statistics of a metric.
+struct ColumnSpreads<'t> {
+    column: &'t ScoreColumn,
+    /// In the order of the templates.
+    templates: Vec<(Spread, Coverage)>,
+    all: (Spread, Coverage),
+}
+
+impl<'t> ColumnSpreads<'t> {
+    fn of(scores: &ScoreTable, column: &'t ScoreColumn) -> ColumnSpreads<'t> {
+        let mut all = GroupScores::default();
+        let mut templates = Vec::new();
+        for mut own in scores.by_group(column) {
+            templates.push((own.series.spread(), own.coverage));
+            all.merge(&own);
+        }
+        ColumnSpreads { column, templates, all: (all.series.spread(), all.coverage) }
+    }
+}
+
+/// The mean of some means, which does not depend on their order; 0 if there is none.
+fn mean_of(mut means: Vec<f64>) -> f64 {
+    means.sort_unstable_by(f64::total_cmp);
+    compensated_sum(&means) / means.len().max(1) as f64
+}
+
 impl Summary {
-    fn add(&mut self, column: &ScoreColumn, own: &mut GroupScores, always: bool) -> Option<Spread> {
-        let spread = own.series.spread();
-        if !always && spread.n == 0 {
+    /// Adds the statistics of a metric, unless no question has it and it need not be written.
+    fn add(&mut self, column: &ScoreColumn, own: (Spread, Coverage)) -> Option<Spread> {
+        let (spread, coverage) = own;
+        if !column.is_always_written() && spread.n == 0 {
             return None;
         }
         self.metrics.insert(column.name.clone(), spread);
-        self.coverage.push(own.coverage);
+        self.coverage.push(coverage);
         Some(spread)
     }
 }

@@ -271,6 +271,16 @@ impl ScoreColumn {
         ScoreColumn { name, info: Some(info), needs, ..ScoreColumn::default() }
     }
 
+    /// Whether its statistics are written even if no row has a number.
+    pub(crate) fn is_always_written(&self) -> bool {
+        self.info.is_some_and(|info| info.always)
+    }
+
+    /// Whether its statistics are written.
+    pub(crate) fn is_written(&self) -> bool {
+        self.is_always_written() || !self.values.is_empty()
+    }
+
     /// The scores of all repeats, of each row that was judged several times.
     pub fn repeats(&self) -> &[Vec<f64>] {
         &self.repeats
