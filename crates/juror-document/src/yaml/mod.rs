@@ -8,6 +8,7 @@ mod keys;
 mod locate;
 mod merge;
 mod number;
+mod pieces;
 mod role;
 mod scalar;
 mod write;
@@ -89,6 +90,14 @@ pub(super) struct Converted {
     pub(super) repeated: Vec<Remark>,
     /// Words that other readers read differently.
     pub(super) hints: Vec<Remark>,
+    has_anchors: bool,
+}
+
+impl Converted {
+    /// Whether there is nothing to say about it, and nothing in it that other parts could refer to.
+    fn is_plain(&self) -> bool {
+        self.repeated.is_empty() && self.hints.is_empty() && !self.has_anchors
+    }
 }
 
 /// The most tag directives accepted. The parser compares each with all before it, so the time grows
@@ -104,16 +113,21 @@ pub(super) fn convert(yaml: &str) -> Result<Converted, NotYaml> {
         let message = format!("there are more than {MOST_DIRECTIVES} `%TAG` directives");
         return Err(NotYaml { message, hint: None, line, column });
     }
+    pieces::convert_large(yaml).map_or_else(|| convert_whole(yaml), Ok)
+}
+
+fn convert_whole(yaml: &str) -> Result<Converted, NotYaml> {
     let mut writer = write::JsonWriter::new(yaml);
     for event in events(yaml) {
         writer.event(event?)?;
     }
+    let has_anchors = writer.has_anchors();
     let write::JsonWriter { mut json, repeated, hints, .. } = writer;
     if json.is_empty() {
         json.extend_from_slice(b"null");
     }
     let json = String::from_utf8(json).unwrap_or_default();
-    Ok(Converted { json, repeated, hints })
+    Ok(Converted { json, repeated, hints, has_anchors })
 }
 
 /// Converts a YAML document to JSON text.

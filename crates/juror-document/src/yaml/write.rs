@@ -101,6 +101,10 @@ impl JsonWriter {
         }
     }
 
+    pub(super) fn has_anchors(&self) -> bool {
+        !self.anchors.is_empty()
+    }
+
     pub(super) fn event(&mut self, event: Event) -> Result<(), NotYaml> {
         let at = event.start_mark;
         match event.data {
