@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use juror_bench::BenchError;
 use juror_document::{Notice, option, phrase};
-use juror_run::bench::BenchError;
 use juror_runs::RunLogError;
 
 /// Why an agent cannot be asked, or asking did not finish.

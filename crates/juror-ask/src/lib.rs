@@ -1,7 +1,7 @@
 //! Asks a live agent the questions of a reference, and records what it answers.
 //!
 //! It is the machinery of benchmarks: a question is a query, and what an agent makes of it an
-//! [`Attempt`](juror_run::bench::Attempt). [`Questioning`] resolves the options and knows what
+//! [`Attempt`](juror_bench::Attempt). [`Questioning`] resolves the options and knows what
 //! identifies the run; its `run` asks, several questions at a time, and hands every response to a
 //! [`ResponseLog`] the moment it exists. Responses are those that `juror eval` reads.
 //!

@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::{StreamExt, stream};
-use juror_run::bench::{
+use juror_bench::{
     AgentOptions, Attempt, BenchOptions, Benchmark, EquippedAgent, JudgeWord, Pool, Prepared,
     QuerySelection, Selected, in_order_of_trials, tried,
 };

@@ -1,8 +1,8 @@
 //! The questions that an agent is asked.
 
+use juror_bench::Selected;
 use juror_document::Notice;
 use juror_json::text_or_json;
-use juror_run::bench::Selected;
 use juror_score::Question;
 use juror_toolbench::{AvailableTools, Query};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use juror_run::bench::{Attempt, ServedCall};
+use juror_bench::{Attempt, ServedCall};
 use juror_toolbench::answer::{Details, FINISH, Finish, Node, read_finish};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};

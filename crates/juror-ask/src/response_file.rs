@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use juror_bench::Selected;
 use juror_files::{WholeFile, read_plain};
-use juror_run::bench::Selected;
 use juror_runs::hidden::in_command;
 use juror_runs::{Resume, RunLogError, differing_parts};
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use juror_bench::Selected;
 use juror_files::WholeFile;
-use juror_run::bench::Selected;
 use juror_runs::{Journal, RunLogError};
 use serde::Deserialize;
 use serde_json::Value;

@@ -4,8 +4,8 @@
 //! compressed, from a path or standard input. Large files are mapped instead of copied, which is
 //! the one place where the program needs `unsafe` code. A mapped file that is truncated while it is
 //! read ends as an error ([`torn_input`]), not as a signal. [`open_stream`] reads what is too large to
-//! hold. [`read_plain`] reads files found in a
-//! folder, and refuses pipes and devices. [`WholeFile`] writes a file that nobody ever sees half
+//! hold, and [`zip`] the entries of ZIP files. [`read_plain`] reads files found in a folder, and
+//! refuses pipes and devices. [`WholeFile`] writes a file that nobody ever sees half
 //! written.
 //!
 //! ```
@@ -34,6 +34,7 @@ mod stream;
 mod unpack;
 mod watched;
 mod whole_file;
+pub mod zip;
 
 pub use load::{Lent, LoadError, load, load_settings, load_text, load_to_keep, reason};
 pub use plain_file::{read_plain, read_plain_text};

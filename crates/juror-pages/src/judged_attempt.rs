@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use juror_bench::Attempt;
 use juror_document::{Document, Format};
 use juror_judge::JudgedAnswer;
 use juror_report::AnswerText;
-use juror_run::bench::Attempt;
 use juror_toolbench::answer::{Answer, read_answers};
 use juror_toolbench::judged::Status;
 use serde::Deserialize;

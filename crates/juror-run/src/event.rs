@@ -52,7 +52,7 @@ pub struct QueryDone {
 pub type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Forwards texts as warnings.
-pub(crate) fn warner(listener: &Listener) -> Tell {
+pub fn warner(listener: &Listener) -> Tell {
     let listener = listener.clone();
     Arc::new(move |text: &str| listener(Event::Warning(text.to_owned().into())))
 }

@@ -1,17 +1,15 @@
-//! Runs evaluations and benchmarks: turns inputs and settings into judged records, in order and on
-//! all cores.
+//! Runs evaluations: turns inputs and settings into judged records, in order and on all cores.
 //!
 //! [`Settings`] are what users write in `juror.yaml`; [`Settings::plan`] resolves them to a
 //! [`Plan`], in which every choice is made. An [`Evaluation`] reads a reference and recorded
 //! responses, asks the [`Judges`] about every question, scores it, and passes the records to a
-//! [`Sink`], such as [`ResultFiles`]. A [`Benchmark`](bench::Benchmark) has an agent attempt
-//! queries with tools that Juror serves, and judges the attempts.
+//! [`Sink`], such as [`ResultFiles`].
 //!
-//! Both kinds of run work the same way around that. They report every [`Event`] as it happens; they
-//! end in good order when an [`Interrupt`] is set; and they append each finished item to a
-//! [`RunLog`](juror_runs::RunLog), so that a run that was cut off resumes where it stopped. A [`Manifest`](juror_runs::Manifest) holds the
-//! identity of the run, everything that affects its outcome, and thus decides which log it may
-//! resume.
+//! Benchmarks of agents, in `juror-bench`, use the same settings, models and events. Both kinds of
+//! run report every [`Event`] as it happens; they end in good order when an [`Interrupt`] is set; and
+//! they append each finished item to a [`RunLog`](juror_runs::RunLog), so that a run that was cut off
+//! resumes where it stopped. A [`Manifest`](juror_runs::Manifest) holds the identity of the run,
+//! everything that affects its outcome, and thus decides which log it may resume.
 //!
 //! ```
 //! use juror_document::{Document, Format};
@@ -33,27 +31,21 @@
 //!
 //! You will not find argument parsing, progress display or the rules of scoring here.
 
-mod answers;
 mod asking;
-pub mod bench;
 mod calibration;
 mod environment;
 mod evaluation;
 mod event;
 mod interrupt;
-mod known_replies;
 mod models;
 mod output;
 mod plan;
 mod reply_store;
 mod roles;
-mod run_state;
 mod settings;
 mod setup_error;
 mod tool_settings;
-mod tools;
 
-pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use asking::{Asking, Watch, ask_each, ticks};
 pub use calibration::{Calibrating, judge_id, load_calibrations, read_calibration};
 pub use environment::Environment;
@@ -62,18 +54,18 @@ pub use evaluation::{
     ModelFailures, Outcome, QuestionSummary, RecordWriter, ReportOptions, ResultFiles, RunOptions,
     Sink, SubjectIdentity, Totals, Unreadable, Warning,
 };
-pub use event::{Event, Listener, QueryDone};
+pub use event::{Event, Listener, QueryDone, warner};
 pub use interrupt::{Interrupt, StopSignals};
 pub use juror_postgres::{StoreUse, is_database, open_reply_store, open_tool_store, shown_place};
-pub use known_replies::{DEFAULT_TOOL_STORE, ReplyPlace};
 pub use models::{
     AskOptions, DEFAULT_CACHE, Judges, agent_identity, check_judges, correctness,
-    final_answer_judge, judges, may_ask, models_for, no_model, pass_rate_judge, preference_judge,
+    final_answer_judge, from_environment, judges, may_ask, model_identity, models_for, no_model,
+    own_prices, pass_rate_judge, preference_judge, resolve_model,
 };
 pub use output::{Output, OutputError};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
-pub use run_state::{RunState, look_at_run};
+pub use roles::{BenchModels, Needed, bench_models};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,
@@ -82,7 +74,6 @@ pub use settings::{
 };
 pub use setup_error::SetupError;
 pub use tool_settings::{
-    AcceptWord, ArgumentsWord, FormWord, MissWord, NumbersWord, PublicConfig, RealSettings,
-    SimulatorSettings, SourceWord, ToolsSettings,
+    AcceptWord, ArgumentsWord, DEFAULT_TOOL_STORE, FormWord, MissWord, NumbersWord, PublicConfig,
+    RealSettings, SimulatorSettings, SourceWord, ToolsSettings,
 };
-pub use tools::{Tools, open_tools};

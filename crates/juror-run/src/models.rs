@@ -211,7 +211,7 @@ pub(crate) fn specs(
     let asks = cache_mode(&llm, options) != CacheMode::ReadOnly && !options.only_count;
     let timeout = options.timeout.or(llm.timeout_seconds).map(Duration::from_secs_f64);
     let resolve = |place: &str, own: &ModelSettings| {
-        let spec = resolve(own, environment, timeout, asks);
+        let spec = resolve_model(own, environment, timeout, asks);
         spec.map_err(|why| SetupError::from(settings.unaskable(&format!("llm.{place}"), own, why)))
     };
     match (role.model(&llm), &llm.embedding) {
@@ -262,7 +262,9 @@ fn with_temperature(settings: &ModelSettings) -> ModelSettings {
     settings
 }
 
-pub(crate) fn resolve(
+/// Resolves settings of a model to what calls need. If `asks` is false, no model is asked, and its key
+/// and address may be missing.
+pub fn resolve_model(
     settings: &ModelSettings,
     environment: &Environment,
     timeout: Option<Duration>,
@@ -396,7 +398,7 @@ fn find(key: &str, value: &str, environment: &Environment) -> Result<Found, Stri
 }
 
 /// Returns a value as written, or from the environment variable that `env:NAME` names.
-pub(crate) fn from_environment(value: &str, environment: &Environment) -> Result<String, String> {
+pub fn from_environment(value: &str, environment: &Environment) -> Result<String, String> {
     find("", value, environment).map(|found| found.value)
 }
 
@@ -478,7 +480,8 @@ pub(crate) fn models(
     Ok((models, place))
 }
 
-pub(crate) fn own_prices(llm: &ModelsSettings) -> std::collections::BTreeMap<String, Price> {
+/// Returns the prices that settings give for models.
+pub fn own_prices(llm: &ModelsSettings) -> std::collections::BTreeMap<String, Price> {
     let price = |(model, price): (&String, &crate::settings::PriceSettings)| {
         (model.clone(), Price { input: price.input, output: price.output })
     };
@@ -603,7 +606,7 @@ pub fn agent_identity(
 }
 
 /// Returns what affects the replies of a model.
-pub(crate) fn model_identity(spec: &ModelSpec) -> Value {
+pub fn model_identity(spec: &ModelSpec) -> Value {
     let parameters = without_keys(&Value::Object(spec.parameters.clone()));
     let address = without_credentials(&spec.address);
     let mut identity =
@@ -652,7 +655,7 @@ mod tests {
         let written = serde_json::json!({"provider": "openai", "model": "m", "api_key": key,
             "base_url": base_url});
         let settings: ModelSettings = serde_json::from_value(written).expect("settings");
-        resolve(&settings, &Environment::nothing(), None, true)
+        resolve_model(&settings, &Environment::nothing(), None, true)
     }
 
     #[test]

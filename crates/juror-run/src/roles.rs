@@ -33,26 +33,26 @@ impl Role {
 }
 
 /// The models of a benchmark.
-pub(crate) struct BenchModels {
+pub struct BenchModels {
     /// All of them, behind one queue, so that one cost ceiling covers agent and judge.
-    pub(crate) models: Arc<Models>,
+    pub models: Arc<Models>,
     /// What affects the verdicts of the model that judges, if there is one.
-    pub(crate) judge: Option<Value>,
+    pub judge: Option<Value>,
     /// Whether the agent's model is the one that judges.
-    pub(crate) judges_itself: bool,
+    pub judges_itself: bool,
 }
 
 /// Which models a benchmark needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Needed {
+pub struct Needed {
     /// Whether a model judges, if there is one.
-    pub(crate) judge: bool,
+    pub judge: bool,
     /// Whether the built-in agent is benchmarked.
-    pub(crate) agent: bool,
+    pub agent: bool,
 }
 
 /// Opens the models that a benchmark needs; `None` if neither settings nor environment name one.
-pub(crate) fn bench_models(
+pub fn bench_models(
     settings: &Settings,
     environment: &Environment,
     options: AskOptions,

@@ -201,9 +201,13 @@ impl std::fmt::Debug for RealSettings {
     }
 }
 
+/// The store of tool replies if settings name none.
+pub const DEFAULT_TOOL_STORE: &str = ".juror/tools";
+
 impl RealSettings {
     /// Removes keys, which affect who pays but not the replies.
-    pub(crate) fn without_secrets(&self) -> RealSettings {
+    #[must_use]
+    pub fn without_secrets(&self) -> RealSettings {
         let open = |proxy: &String| {
             let is_server = Address::is_meant(proxy);
             if is_server { in_agent(proxy, Mask::Hash) } else { without_credentials(proxy) }
@@ -229,9 +233,19 @@ impl ToolsSettings {
     }
 
     /// The addresses of MCP servers that answer calls.
-    pub(crate) fn servers(&self) -> Vec<String> {
+    pub fn servers(&self) -> Vec<String> {
         let proxies = self.real.iter().flat_map(|real| &real.proxy);
         proxies.filter(|proxy| Address::is_meant(proxy)).cloned().collect()
+    }
+
+    /// The place of the store: a folder or a database.
+    pub fn store_place(&self) -> &str {
+        self.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE)
+    }
+
+    /// Whether new replies are not kept.
+    pub fn only_reads(&self) -> bool {
+        self.on_miss == Some(MissWord::Fail) || self.keep == Some(false)
     }
 
     /// Turns off refreshing, because an external server follows its own settings.

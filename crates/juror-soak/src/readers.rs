@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::Path;
 
 use juror_agents::{read_answered, written_calls};
+use juror_bench::{Attempt, look_at_run};
 use juror_compare::JudgedScores;
 use juror_document::{Document, Format, yaml_to_json};
 use juror_files::load;
 use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
 use juror_report::{Columns, write_result};
-use juror_run::bench::Attempt;
-use juror_run::{Settings, look_at_run, read_calibration};
+use juror_run::{Settings, read_calibration};
 use juror_runs::RunLog;
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::{Aggregator, Case, Limits, Profile, Rules, explain, score};

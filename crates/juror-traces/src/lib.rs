@@ -71,7 +71,6 @@ mod spans;
 mod table;
 mod time;
 mod transcript;
-mod zip;
 
 pub use call::{CallStatus, Kind};
 pub use conversation::{Conversation, Status, Step, Usage};
@@ -82,4 +81,3 @@ pub use questions::{Joined, JoinedBy, Joiner, Questions};
 pub use report::{FileReport, Report};
 pub use rules::Rules;
 pub use spans::Spill;
-pub use zip::ZipError;

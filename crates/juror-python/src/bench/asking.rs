@@ -10,10 +10,10 @@ use std::time::Duration;
 use juror_ask::{
     AskError, QuestionSelection, Questioning, QuestioningOptions, ResponseFile, select_questions,
 };
+use juror_bench::{AgentChoice, AgentOptions, Pool};
 use juror_document::{Document, Notice};
 use juror_files::load;
 use juror_models::Secret;
-use juror_run::bench::{AgentChoice, AgentOptions, Pool};
 use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Settings};
 use juror_runs::Resume;
 use juror_score::read::read_reference;
@@ -144,7 +144,7 @@ impl Asking {
 }
 
 impl AskingOptions {
-    fn questions(&self, reference: &Document) -> Result<Vec<juror_run::bench::Selected>, Refusal> {
+    fn questions(&self, reference: &Document) -> Result<Vec<juror_bench::Selected>, Refusal> {
         let dataset = read_reference(reference);
         let dataset = dataset.map_err(|problems| Refusal::dataset(&problems, self.is_file))?;
         let wanted = QuestionSelection { ids: self.question_ids.clone(), limit: self.limit };

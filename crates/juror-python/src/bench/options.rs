@@ -4,9 +4,9 @@ use std::num::NonZero;
 use std::time::Duration;
 
 use juror_agents::Subject;
+use juror_bench::{AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection};
 use juror_document::{Document, Format, Notice, Problems, option, phrase};
 use juror_files::load_settings;
-use juror_run::bench::{AgentChoice, AgentOptions, BenchOptions, JudgeWord, QuerySelection};
 use juror_run::{AskOptions, Environment, FormWord, PublicConfig, Settings};
 use juror_runs::{Resume, RunPlace};
 use serde::Deserialize;

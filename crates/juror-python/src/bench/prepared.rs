@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 
+use juror_bench::{BenchTotals, Benchmark, Results};
 use juror_models::Secret;
-use juror_run::bench::{BenchTotals, Benchmark, Results};
 use juror_run::{Environment, Event, Interrupt, Listener, Output};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;

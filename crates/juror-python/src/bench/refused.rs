@@ -2,9 +2,9 @@
 
 use std::io;
 
+use juror_bench::{BenchError, QueriesError};
 use juror_document::Notice;
 use juror_files::LoadError;
-use juror_run::bench::{BenchError, QueriesError};
 use juror_run::{OutputError, SetupError};
 use juror_runs::RunLogError;
 

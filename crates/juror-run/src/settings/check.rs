@@ -171,7 +171,7 @@ impl Settings {
     }
 
     /// Explains why a model of these settings cannot be asked, with its place in the file if known.
-    pub(crate) fn unaskable(&self, place: &str, model: &ModelSettings, why: Notice) -> Notice {
+    pub fn unaskable(&self, place: &str, model: &ModelSettings, why: Notice) -> Notice {
         let is_known = |address: &String| address.starts_with("env:") || is_address(address);
         let is_askable =
             Provider::of(&model.provider).is_some() && model.base_url.as_ref().is_none_or(is_known);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use juror_files::zip;
 use serde_json::Value;
 
 use super::sniff::{delimited, describe, is_envelope, is_lines};
@@ -19,7 +20,6 @@ use crate::spans::{
 };
 use crate::table;
 use crate::transcript::Transcript;
-use crate::zip;
 
 /// The import of one file.
 pub(super) struct FileImport<'i> {

@@ -10,8 +10,8 @@ use crate::dialect::Dialect;
 use crate::report::{FileReport, Report};
 use crate::rules::Rules;
 use crate::spans::{Gatherer, Spill};
-use crate::zip::ZipError;
 use file::FileImport;
+use juror_files::zip::ZipError;
 pub(crate) use sniff::is_envelope;
 pub use sniff::is_trace;
 

@@ -1,11 +1,12 @@
 //! What a file is, by how it begins.
 
+use juror_files::zip;
 use serde_json::Value;
 
 use crate::container::Containers;
 use crate::repair::cut_off;
 use crate::spans::otlp_protobuf;
-use crate::{table, zip};
+use crate::table;
 
 /// Whether a text begins as an envelope of OTLP does.
 pub(crate) fn is_envelope(text: &str) -> bool {

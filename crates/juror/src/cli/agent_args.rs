@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Parser as _};
 use juror_agents::{Headers, PythonCommand};
+use juror_bench::{AgentChoice, AgentOptions, ChatChoice, shown_agent};
 use juror_mcp::Address;
 use juror_models::Secret;
 use juror_run::Environment;
-use juror_run::bench::{AgentChoice, AgentOptions, ChatChoice, shown_agent};
 use juror_runs::plain;
 
 use super::boolish;

@@ -3,8 +3,9 @@
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
 use clap::Args;
+use juror_bench::log_files;
 use juror_files::load;
-use juror_run::{Event, Output, log_files};
+use juror_run::{Event, Output};
 use juror_toolbench::answer::{AnswersFile, Thoughts, convert};
 
 use super::{boolish, count};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::Args;
 use juror_ask::{AnswerLine, Asked, Questioning, QuestioningOptions, ResponseLog};
-use juror_run::bench::{AgentChoice, Pool, Selected};
+use juror_bench::{AgentChoice, Pool, Selected};
 use juror_run::{AskOptions, Environment, Interrupt, Listener, Settings};
 use tokio::runtime::Runtime;
 

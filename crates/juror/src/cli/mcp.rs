@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use clap::Args;
+use juror_bench::open_tools;
 use juror_mcp::{Address, bridge_lines, serve_lines};
 use juror_models::Tell;
-use juror_run::{Environment, open_tools};
+use juror_run::Environment;
 use juror_serve::{Limits, LogEvent, Server, ServerSetup, StatusCode};
 
 use super::bench::error_of;
@@ -70,7 +71,7 @@ async fn serve(args: &McpArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read(output::warn);
     let (settings, _) = args.tools.settings(&environment)?;
     anyhow::ensure!(
-        settings.tools.has_anything(),
+        juror_bench::has_anything(&settings.tools),
         "nothing to serve\n  hint: name tools with --tools, known replies with --cache, or both"
     );
     let tell: Tell = Arc::new(|text: &str| output::warn(text));

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use juror_bench::{Tools, open_tools};
 use juror_models::{Secret, Tell};
-use juror_run::{Environment, PublicConfig, StopSignals, Tools, open_tools};
+use juror_run::{Environment, PublicConfig, StopSignals};
 use juror_serve::{Limits, Log, LogEvent, McpListing, Server, ServerSetup, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -156,7 +157,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
     let environment = Environment::read(output::warn);
     let (settings, public) = args.tools.settings(&environment)?;
     anyhow::ensure!(
-        settings.tools.has_anything(),
+        juror_bench::has_anything(&settings.tools),
         "nothing to serve\n  hint: name a folder of tool files with --tools, known replies with --cache, or both"
     );
     let log = log(args, &public)?;

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use juror_bench::open_tools;
 use juror_mcp::ClientSetup;
 use juror_models::Tell;
-use juror_run::{
-    DEFAULT_TOOL_STORE, Environment, StoreUse, open_tool_store, open_tools, shown_place,
-};
+use juror_run::{DEFAULT_TOOL_STORE, Environment, StoreUse, open_tool_store, shown_place};
 use juror_serve::MatchNumbers;
 use juror_store::{NewReply, Origin, ToolStore, ToolTotal};
 use juror_tools::{

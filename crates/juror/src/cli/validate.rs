@@ -1,11 +1,12 @@
 //! `juror validate`: checks files before a long run.
 
 use clap::{Args, ValueEnum};
+use juror_bench::look_at_run;
 use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
 use juror_files::{LoadError, load, load_settings};
 use juror_json::Object;
 use juror_pages::{ScoredRun, UnreadableRun};
-use juror_run::{PublicConfig, Settings, SetupError, check_judges, look_at_run, settings_schema};
+use juror_run::{PublicConfig, Settings, SetupError, check_judges, settings_schema};
 use juror_runs::StoredRun;
 use juror_score::read::{RepeatedIds, read_reference, read_responses_as, read_results};
 use juror_score::{Aggregator, Profile};

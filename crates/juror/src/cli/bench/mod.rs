@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
-use juror_compare::{Calibration, Gates, Kind, Runs};
-use juror_pages::{JudgeReplies, ScoredRun};
-use juror_run::bench::{
+use juror_bench::{
     BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool, QuerySelection,
 };
+use juror_compare::{Calibration, Gates, Kind, Runs};
+use juror_pages::{JudgeReplies, ScoredRun};
 use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
 

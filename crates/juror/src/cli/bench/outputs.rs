@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use juror_bench::{BenchPlan, BenchTotals, Judged, Results, Selected, SolveJudge};
 use juror_compare::{ByMetric, GateOutcome};
 use juror_models::Cost;
 use juror_report::{
     ReportFormat, RunReport, SetRow, Threshold, agents_table, calibrated_lines, render_run,
     render_statistics, visible,
 };
-use juror_run::bench::{BenchPlan, BenchTotals, Judged, Results, Selected, SolveJudge};
 use juror_run::{Output, OutputError};
 use juror_toolbench::judged::{write_judgements, write_judgements_csv};
 use juror_toolbench::result::Report;

@@ -1,6 +1,7 @@
 //! `juror judge final-answer`: counts the correct final answers.
 
 use clap::Args;
+use juror_bench::{Item, items, n_judged_queries, n_queries};
 use juror_judge::JudgedFinalAnswer;
 use juror_models::Cost;
 use juror_run::final_answer_judge;
@@ -8,7 +9,7 @@ use juror_toolbench::judged::final_answer_rate;
 use serde_json::{Map, Value, json};
 
 use super::super::check_outputs;
-use super::items::{Item, items, n_judged_queries, n_queries, over_judged, print_answers};
+use super::items::{over_judged, print_answers};
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, unjudged};
 use crate::exit::Exit;
 

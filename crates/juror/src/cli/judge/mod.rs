@@ -8,15 +8,14 @@ mod pass_rate;
 mod preference;
 
 use clap::{Args, Subcommand};
+use juror_bench::{AnswerFiles, Count, QuerySelection, select_queries};
 use juror_files::{load, load_settings};
 use juror_models::Models;
 use juror_report::calls_table;
-use juror_run::bench::{QuerySelection, select_queries};
-use juror_run::{AnswerFiles, Environment, Interrupt, Output, Settings, ask_each, models_for};
+use juror_run::{Environment, Interrupt, Output, Settings, ask_each, models_for};
 use juror_toolbench::IdFilter;
 use juror_toolbench::answer::Answers;
 
-use self::items::Count;
 use super::model_args::{self, ModelArgs};
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};

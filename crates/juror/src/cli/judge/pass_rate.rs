@@ -1,6 +1,7 @@
 //! `juror judge pass-rate`: counts the queries that were solved.
 
 use clap::Args;
+use juror_bench::{Item, items, n_queries};
 use juror_judge::JudgedAnswer;
 use juror_models::{Cost, Models};
 use juror_run::pass_rate_judge;
@@ -12,7 +13,7 @@ use juror_toolbench::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
-use super::items::{Item, items, n_queries, over_judged, print_answers};
+use super::items::{over_judged, print_answers};
 use super::model_args::parse_count;
 use super::{CommonArgs, NOT_KNOWN, begin, model_args, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use clap::Args;
+use juror_bench::{Item, items, n_queries};
 use juror_files::load;
 use juror_judge::Preferred;
 use juror_models::Cost;
@@ -15,7 +16,7 @@ use juror_toolbench::judged::{
 use serde_json::{Value, json};
 
 use super::super::check_outputs;
-use super::items::{Item, items, n_queries, over_judged};
+use super::items::over_judged;
 use super::model_args::parse_count;
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;

@@ -1,9 +1,10 @@
 //! `juror runs show`: one run, with what decided it, its files, and how to go on with it.
 
 use clap::Args;
+use juror_bench::look_at_run;
 use juror_pages::ScoredRun;
 use juror_report::{RunMean, about_run_means, visible};
-use juror_run::{Settings, look_at_run, rules_name};
+use juror_run::{Settings, rules_name};
 use juror_runs::{Headline, Manifest, RunFile, RunKind, StoredRun, WorkTree, find_run};
 use serde_json::{Map, Value, json};
 

@@ -14,11 +14,11 @@ use juror_tools::Catalog;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::attempt::{Attempt, ServedCall, is_zero};
-use super::identity::Provenance;
-use super::judge::SolveJudge;
-use super::judged::Judged;
-use super::pool::Pool;
+use crate::attempt::{Attempt, ServedCall, is_zero};
+use crate::identity::Provenance;
+use crate::judge::SolveJudge;
+use crate::judged::Judged;
+use crate::pool::Pool;
 
 /// A finished run.
 pub struct Results<'r> {

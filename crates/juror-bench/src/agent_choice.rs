@@ -11,15 +11,13 @@ use juror_agents::{
 use juror_document::{Notice, option, phrase};
 use juror_mcp::{Address, ClientSetup};
 use juror_models::Models;
+use juror_run::{Event, Listener, SetupError, no_model, warner};
 use serde_json::Value;
 
-use super::agent::{Agent, Chat};
-use super::benchmark::BenchError;
-use super::recorded::RecordedAnswers;
-use super::serving::Serving;
-use crate::event::{Event, Listener, warner};
-use crate::models::no_model;
-use crate::setup_error::SetupError;
+use crate::agent::{Agent, Chat};
+use crate::benchmark::BenchError;
+use crate::recorded::RecordedAnswers;
+use crate::serving::Serving;
 
 /// An agent as the user chooses it.
 pub enum AgentChoice {

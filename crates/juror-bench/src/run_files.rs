@@ -5,8 +5,8 @@ use juror_report::{Format, render_statistics};
 use juror_runs::{RunFile, RunLog, RunLogError};
 use juror_toolbench::result::{Report, ResultLine};
 
-use super::attempt::Attempt;
-use super::report::Results;
+use crate::attempt::Attempt;
+use crate::report::Results;
 
 impl Results<'_> {
     /// Writes the results, their summary and their statistics into the run's folder.

@@ -5,15 +5,12 @@ use std::sync::Arc;
 
 use juror_judge::{JudgedAnswer, PassRateJudge};
 use juror_models::{Cost, Models};
+use juror_run::{Settings, SetupError, no_model, pass_rate_judge};
 use juror_score::{Cause, Finding, JudgedBy, Reason, Verdict, Why};
 use juror_toolbench::answer::Answer;
 use juror_toolbench::judged::{GiveUp, Progress, Said, begin, guess_status};
 use juror_toolbench::result::status_findings;
 use serde_json::{Value, json};
-
-use crate::models::{no_model, pass_rate_judge};
-use crate::settings::Settings;
-use crate::setup_error::SetupError;
 
 /// The judge, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

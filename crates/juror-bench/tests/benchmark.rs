@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use juror_agents::{AgentError, Answered, Subject, Task};
-use juror_models::Pending;
-use juror_run::bench::{
+use juror_bench::{
     AgentChoice, AgentOptions, BenchError, BenchOptions, BenchTotals, Benchmark, JudgeWord, Pool,
     QuerySelection,
 };
+use juror_models::Pending;
 use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Settings};
 use juror_runs::{Resume, RunPlace};
 use serde_json::json;

@@ -2,16 +2,16 @@
 //! others are in progress.
 
 use futures_util::{StreamExt, stream};
+use juror_run::{Event, Interrupt};
 use juror_runs::{RunLog, RunLogError};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::attempt::Attempt;
-use super::benchmark::Benchmark;
-use super::equipped::INTERRUPTED;
-use super::judged::Judged;
-use super::queries::Selected;
-use crate::event::{Event, QueryDone};
-use crate::interrupt::Interrupt;
+use crate::attempt::Attempt;
+use crate::benchmark::Benchmark;
+use crate::equipped::INTERRUPTED;
+use crate::judged::Judged;
+use crate::queries::Selected;
+use crate::query_done::query_done;
 
 /// A benchmark in progress.
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ impl<'b> Schedule<'b, '_> {
             tried.count(&ended);
             if ended.left.is_none() {
                 n_done += 1;
-                let done = QueryDone::new(&ended.judged, (n_done, n_all), ended.is_known);
+                let done = query_done(&ended.judged, (n_done, n_all), ended.is_known);
                 (self.benchmark.listener)(Event::Attempted(Box::new(done)));
             }
             all.push(ended);

@@ -7,6 +7,7 @@ use std::{fmt, io};
 
 use juror_document::{Notice, Phrase, option, phrase};
 use juror_models::{Secret, Tell, http_client, innermost};
+use juror_run::Settings;
 use juror_runs::hidden::without_credentials;
 use juror_serve::{
     Limits, LogEvent, MatchNumbers, McpListing, Server, ServerSetup, StatusCode, random_secret,
@@ -16,9 +17,9 @@ use reqwest::Method;
 use serde::Deserialize;
 use tokio::net::TcpListener;
 
-use super::agent::on_one_line;
-use super::attempt::ServedCall;
-use crate::settings::Settings;
+use crate::agent::on_one_line;
+use crate::attempt::ServedCall;
+use crate::known_replies::has_anything;
 use crate::tools::Tools;
 
 /// A server of virtual tools, in this process or elsewhere.
@@ -315,7 +316,7 @@ pub(super) fn unused_token() -> Notice {
 /// Warns about settings that leave agents without any tool to call.
 pub(super) fn without_tools(settings: &Settings) -> Option<Notice> {
     let problem = "there are no tools and no known replies, so that agents have nothing to call";
-    (!settings.tools.has_anything()).then(|| {
+    (!has_anything(&settings.tools)).then(|| {
         Notice::new(problem).hint(phrase![
             "name a folder of tool files with ",
             option("tools"),

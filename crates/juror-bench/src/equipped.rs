@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use juror_run::Interrupt;
 use juror_tools::Catalog;
 
-use super::agent::Agent;
-use super::attempt::Attempt;
-use super::pool::Pool;
-use super::queries::Selected;
-use super::serving::Serving;
-use crate::interrupt::Interrupt;
+use crate::agent::Agent;
+use crate::attempt::Attempt;
+use crate::pool::Pool;
+use crate::queries::Selected;
+use crate::serving::Serving;
 
 /// An agent that is ready to be asked, and the tools that are served to it.
 pub struct EquippedAgent {

@@ -12,10 +12,9 @@ use std::ffi::OsString;
 
 use juror_agents::Headers;
 use juror_models::{is_secret_name, says_who_asks};
+use juror_run::Settings;
 use juror_runs::hidden::without_passwords;
 use juror_runs::short_hash;
-
-use crate::settings::Settings;
 
 /// Returns the environment that may affect the answers of an agent that is a process or part of
 /// this one: names, and hashes of values. If the user names variables other than keys, only those

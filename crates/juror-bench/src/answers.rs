@@ -15,7 +15,7 @@ use juror_toolbench::answer::{
     Answer, Answers, Json, Recorded, Thoughts, answer_id, convert, read_answers,
 };
 
-use crate::bench::Attempt;
+use crate::Attempt;
 
 /// Recorded answers, loaded into memory.
 pub struct AnswerFiles {

@@ -9,7 +9,7 @@ use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_files::{LoadError, load};
 use juror_toolbench::{IdFilter, Query, read_queries};
 
-use super::attempt::AttemptId;
+use crate::attempt::AttemptId;
 
 /// A selected query.
 #[derive(Clone, Debug)]

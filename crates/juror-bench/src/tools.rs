@@ -9,6 +9,11 @@ use juror_mcp::{Address, ClientSetup};
 use juror_models::{
     CacheMode, Limits, ModelSpec, Models, ModelsSetup, Prices, Secret, Tell, Width, http_client,
 };
+use juror_run::{
+    AcceptWord, Environment, FormWord, MissWord, NumbersWord, RealSettings, Settings, SetupError,
+    SimulatorSettings, SourceWord, ToolsSettings, from_environment, model_identity, own_prices,
+    resolve_model,
+};
 use juror_runs::short_hash;
 use juror_serve::MatchNumbers;
 use juror_toolbench::{LAST_RESORT_CATEGORY, Rule};
@@ -19,16 +24,9 @@ use juror_tools::{
 };
 use serde_json::Value;
 
-use crate::bench::{BenchError, kept_back};
-use crate::environment::Environment;
+use crate::benchmark::BenchError;
+use crate::environment::kept_back;
 use crate::known_replies::{ReplyPlace, categories_of, known_replies};
-use crate::models::{from_environment, model_identity, own_prices, resolve};
-use crate::settings::Settings;
-use crate::setup_error::SetupError;
-use crate::tool_settings::{
-    AcceptWord, FormWord, MissWord, NumbersWord, RealSettings, SimulatorSettings, SourceWord,
-    ToolsSettings,
-};
 
 /// The default time limit for real tools, in seconds.
 const REAL_TIMEOUT: f64 = 30.0;
@@ -346,7 +344,7 @@ fn simulator_spec(
     let llm = settings.llm.clone().unwrap_or_default();
     let model = own.model.clone().or(llm.generation.clone()).ok_or_else(no_simulator_model)?;
     let timeout = llm.timeout_seconds.map(Duration::from_secs_f64);
-    let mut spec = resolve(&model, environment, timeout, true)
+    let mut spec = resolve_model(&model, environment, timeout, true)
         .map_err(|why| SetupError::from(settings.unaskable("tools.simulator", &model, why)))?;
     let (temperature, max_tokens) = match form {
         SimulatorKind::Chat => (0.0, 4096),

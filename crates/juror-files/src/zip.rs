@@ -26,19 +26,20 @@ const MOST: u64 = 1 << 30;
 
 /// An entry of a ZIP file.
 #[derive(Debug)]
-pub(crate) struct Entry<'b> {
-    pub(crate) name: String,
+pub struct Entry<'b> {
+    /// Its name, with the folders it is in.
+    pub name: String,
     method: u16,
     packed: &'b [u8],
 }
 
 /// Whether bytes are a ZIP file.
-pub(crate) fn is_zip(bytes: &[u8]) -> bool {
+pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
 }
 
 /// Returns the entries by the list at the end of the file.
-pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, ZipError> {
+pub fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, ZipError> {
     let end = memchr::memmem::rfind(bytes, b"PK\x05\x06").ok_or(ZipError::Broken)?;
     let mut count = u64::from(u16_at(bytes, end + 10)?);
     let mut at = u64::from(u32_at(bytes, end + 16)?);
@@ -69,6 +70,8 @@ fn entry(bytes: &[u8], at: usize) -> Result<(Entry<'_>, usize), ZipError> {
     let sizes = [u32_at(bytes, at + 24)?, u32_at(bytes, at + 20)?, u32_at(bytes, at + 42)?];
     let [_, packed, header] = large_sizes(extra, sizes)?;
     let header = usize::try_from(header).map_err(|_| ZipError::Broken)?;
+    // Its fixed part must be there, so that no sum of a position that is made up overflows.
+    slice(bytes, header, 30)?;
     let before =
         30 + usize::from(u16_at(bytes, header + 26)?) + usize::from(u16_at(bytes, header + 28)?);
     let packed = usize::try_from(packed).map_err(|_| ZipError::Broken)?;
@@ -99,7 +102,7 @@ fn large_sizes(extra: &[u8], sizes: [u32; 3]) -> Result<[u64; 3], ZipError> {
 
 impl Entry<'_> {
     /// Decompresses the entry.
-    pub(crate) fn read(&self) -> Result<Vec<u8>, ZipError> {
+    pub fn read(&self) -> Result<Vec<u8>, ZipError> {
         match self.method {
             0 => Ok(self.packed.to_vec()),
             8 => self.unpack(flate2::read::DeflateDecoder::new(self.packed)),
@@ -141,13 +144,13 @@ fn u64_at(bytes: &[u8], at: usize) -> Result<u64, ZipError> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use std::io::Write;
 
     use super::*;
 
     /// Writes a ZIP file of entries: name, method, content.
-    pub(crate) fn packed(files: &[(&str, u16, &str)]) -> Vec<u8> {
+    fn packed(files: &[(&str, u16, &str)]) -> Vec<u8> {
         let (mut out, mut list) = (Vec::new(), Vec::new());
         for (name, method, content) in files {
             let data = match method {
@@ -193,6 +196,17 @@ pub(crate) mod tests {
         out.extend(&list);
         out.extend([&b"PK\x05\x06"[..], &[0; 4], &n, &n, &size, &start, &[0; 2]].concat());
         out
+    }
+
+    #[test]
+    fn a_position_beyond_all_numbers_is_an_error() {
+        let mut list = b"PK\x01\x02".to_vec();
+        list.resize(46, 0);
+        list[30] = 12;
+        list[42..46].fill(0xff);
+        list.extend([1, 0, 8, 0]);
+        list.extend(u64::MAX.to_le_bytes());
+        assert_eq!(entry(&list, 0).map(|_| ()), Err(ZipError::Broken));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use juror_toolbench::{Called, Registry, called_apis, listed_apis, named_apis, re
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::queries::Selected;
+use crate::queries::Selected;
 
 /// An agent's attempt at a query; one line of the run log.
 #[derive(Clone, Debug, Serialize, Deserialize)]

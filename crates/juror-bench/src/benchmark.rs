@@ -7,26 +7,24 @@ use std::time::{Duration, Instant};
 
 use juror_document::Notice;
 use juror_models::Secret;
+use juror_run::{Event, Interrupt, Listener, SetupError, warner};
 use juror_runs::{Home, Manifest, Resume, RunLog, RunLogError, Unjudged, plain};
 use juror_toolbench::result::Report;
 use juror_tools::Catalog;
 use serde_json::Value;
 
-use super::agent::Agent;
-use super::agent_choice::AgentSetup;
-use super::attempt::Attempt;
-use super::environment::kept_back;
-use super::equipped::EquippedAgent;
-use super::identity::{AgentIdentity, Provenance};
-use super::judge::SolveJudge;
-use super::plan::BenchPlan;
-use super::queries::{QueriesError, Selected, tried};
-use super::report::{BenchTotals, Results};
-use super::run::{Schedule, Tried};
-use super::serving::Serving;
-use crate::event::{Event, Listener, warner};
-use crate::interrupt::Interrupt;
-use crate::setup_error::SetupError;
+use crate::agent::Agent;
+use crate::agent_choice::AgentSetup;
+use crate::attempt::Attempt;
+use crate::environment::kept_back;
+use crate::equipped::EquippedAgent;
+use crate::identity::{AgentIdentity, Provenance};
+use crate::judge::SolveJudge;
+use crate::plan::BenchPlan;
+use crate::queries::{QueriesError, Selected, tried};
+use crate::report::{BenchTotals, Results};
+use crate::run::{Schedule, Tried};
+use crate::serving::Serving;
 use crate::tools::{Tools, open_tools};
 
 /// A benchmark that is ready to run.

@@ -6,14 +6,9 @@ use std::sync::Arc;
 
 use juror_document::{Notice, option, phrase};
 use juror_postgres::{StoreUse, is_database, open_tool_store, shown_place};
+use juror_run::{ArgumentsWord, SetupError, ToolsSettings};
 use juror_store::{ToolReplies, ToolStore};
 use juror_tools::{ArgumentOrder, CacheFolder, CachedSetup, Keeping};
-
-use crate::setup_error::SetupError;
-use crate::tool_settings::{ArgumentsWord, MissWord, ToolsSettings};
-
-/// The store of tool replies if settings name none.
-pub const DEFAULT_TOOL_STORE: &str = ".juror/tools";
 
 /// A place of known replies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,26 +30,11 @@ pub(crate) struct KnownReplies {
     pub(crate) places: Vec<ReplyPlace>,
 }
 
-impl ToolsSettings {
-    /// Returns the place of the store: a folder or a database.
-    fn store_place(&self) -> &str {
-        self.store.as_deref().unwrap_or(DEFAULT_TOOL_STORE)
-    }
-
-    /// Returns whether the store exists. A database is taken to have one.
-    fn has_store(&self) -> bool {
-        is_store(self.store_place())
-    }
-
-    /// Returns whether there is anything to serve: tools, or known replies.
-    pub fn has_anything(&self) -> bool {
-        let is_named = !self.folder.is_empty() || !self.cache.is_empty() || self.cassette.is_some();
-        is_named || !self.servers().is_empty() || self.has_store()
-    }
-
-    fn only_reads(&self) -> bool {
-        self.on_miss == Some(MissWord::Fail) || self.keep == Some(false)
-    }
+/// Returns whether there is anything to serve: tools, or known replies. A database is taken to have
+/// some.
+pub fn has_anything(tools: &ToolsSettings) -> bool {
+    let is_named = !tools.folder.is_empty() || !tools.cache.is_empty() || tools.cassette.is_some();
+    is_named || !tools.servers().is_empty() || is_store(tools.store_place())
 }
 
 /// Returns whether a place is a store, rather than a cache folder.

@@ -8,9 +8,9 @@ use juror_toolbench::answer::Answer;
 use juror_toolbench::result::call_findings;
 use juror_toolbench::{CallScore, Called, Registry};
 
-use super::attempt::Attempt;
-use super::judge::{SolveJudge, Solves};
-use super::queries::Selected;
+use crate::attempt::Attempt;
+use crate::judge::{SolveJudge, Solves};
+use crate::queries::Selected;
 
 /// An attempt at a query, with its answer, calls and verdict.
 pub struct Judged<'q> {

@@ -8,9 +8,9 @@ use juror_runs::{plain, short_hash};
 use juror_toolbench::result::file_name;
 use serde_json::{Value, json};
 
-use super::identity::AgentIdentity;
-use super::pool::Pool;
-use super::queries::{QuerySelection, Selected};
+use crate::identity::AgentIdentity;
+use crate::pool::Pool;
+use crate::queries::{QuerySelection, Selected};
 
 impl AgentIdentity {
     /// Returns the `config` of the result file: the agent, and how it was run.

@@ -15,12 +15,12 @@ use juror_toolbench::answer::{Answer, Details};
 use juror_tools::Catalog;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::attempt::Attempt;
-use super::catalog_tools::CatalogTools;
-use super::pool::Pool;
-use super::queries::Selected;
-use super::recorded::RecordedAnswers;
-use super::serving::Serving;
+use crate::attempt::Attempt;
+use crate::catalog_tools::CatalogTools;
+use crate::pool::Pool;
+use crate::queries::Selected;
+use crate::recorded::RecordedAnswers;
+use crate::serving::Serving;
 
 /// An agent to benchmark.
 pub enum Agent {

@@ -7,17 +7,16 @@ use std::path::Path;
 
 use juror_mcp::Address;
 use juror_postgres::shown_place;
+use juror_run::{RealSettings, Settings, ToolsSettings};
 use juror_runs::hidden::{Mask, in_address, in_agent};
 use juror_runs::{BenchIdentity, Manifest, RunKind, file_hash, fingerprint, short_hash};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::pool::Pool;
-use super::queries::Selected;
-use super::query_hash::query_hash;
 use crate::known_replies::ReplyPlace;
-use crate::settings::Settings;
-use crate::tool_settings::{RealSettings, ToolsSettings};
+use crate::pool::Pool;
+use crate::queries::Selected;
+use crate::query_hash::query_hash;
 use crate::tools::Tools;
 
 /// The data behind a run: hashes, and the sources of tool replies.
@@ -204,6 +203,12 @@ mod tests {
         identity.manifest(settings, &[], &provenance)
     }
 
+    fn settings_of(tools: ToolsSettings) -> Settings {
+        let mut settings = Settings::default();
+        settings.tools = tools;
+        settings
+    }
+
     #[test]
     fn every_word_of_a_command_decides_and_no_key_is_written() {
         let of = |agent: &str| run(agent, &Settings::default(), &AgentIdentity::default());
@@ -233,7 +238,7 @@ mod tests {
     fn every_setting_of_tools_that_decides_replies_makes_another_run() {
         let of = |tools: Value| {
             let tools = serde_json::from_value(tools).expect("settings");
-            run("x", &Settings { tools, ..Settings::default() }, &AgentIdentity::default())
+            run("x", &settings_of(tools), &AgentIdentity::default())
         };
         let one = of(json!({"real": {"proxy": "http://p", "hosts": {"h": {"X-Api-Key": "1"}}}}));
         for other in [
@@ -265,7 +270,7 @@ mod tests {
             AgentIdentity { server: Some("http://host".into()), ..AgentIdentity::default() };
         let of = |tools: Value| {
             let tools = serde_json::from_value(tools).expect("settings");
-            run("x", &Settings { tools, ..Settings::default() }, &identity)
+            run("x", &settings_of(tools), &identity)
         };
         assert!(of(json!({})).differences(&of(json!({"on_miss": "fail"}))).is_empty());
     }

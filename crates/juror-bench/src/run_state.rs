@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
+use juror_run::KnownJudgement;
 use juror_runs::{Entry, RunKind, RunLog, RunLogError, read_manifest};
 
-use crate::bench::Attempt;
-use crate::evaluation::KnownJudgement;
+use crate::Attempt;
 
 /// The progress of the run in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use juror_runs::RunLog;
 use juror_toolbench::answer::{Answer, Recorded};
 use juror_toolbench::{Place, Places, UnclearSet};
 
-use super::attempt::Attempt;
-use super::queries::Selected;
 use crate::answers::{AnswerFiles, AnswersError};
+use crate::attempt::Attempt;
+use crate::queries::Selected;
 
 /// Recorded answers, by query.
 #[derive(Debug, Default)]

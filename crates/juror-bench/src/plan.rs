@@ -9,23 +9,21 @@ use juror_agents::read_secret;
 use juror_document::{Notice, option, phrase};
 use juror_mcp::Address;
 use juror_models::{Models, Secret};
+use juror_run::{
+    AskOptions, BenchModels, Environment, Event, Listener, Needed, Settings, SetupError,
+    agent_identity, bench_models, warner,
+};
 use juror_runs::{Resume, RunPlace};
 use serde_json::json;
 
-use super::agent_choice::AgentChoice;
-use super::benchmark::BenchError;
-use super::environment::{agent_environment, agent_headers};
-use super::identity::AgentIdentity;
-use super::judge::{JudgeWord, SolveJudge};
-use super::pool::Pool;
-use super::queries::{QuerySelection, Selected, Selection, select_queries};
-use super::serving::{ignored_by_server, unused_token, without_tools};
-use crate::environment::Environment;
-use crate::event::{Event, Listener, warner};
-use crate::models::{AskOptions, agent_identity};
-use crate::roles::{BenchModels, Needed, bench_models};
-use crate::settings::Settings;
-use crate::setup_error::SetupError;
+use crate::agent_choice::AgentChoice;
+use crate::benchmark::BenchError;
+use crate::environment::{agent_environment, agent_headers};
+use crate::identity::AgentIdentity;
+use crate::judge::{JudgeWord, SolveJudge};
+use crate::pool::Pool;
+use crate::queries::{QuerySelection, Selected, Selection, select_queries};
+use crate::serving::{ignored_by_server, unused_token, without_tools};
 
 /// A benchmark as the user requests it.
 pub struct BenchOptions {

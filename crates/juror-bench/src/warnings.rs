@@ -2,7 +2,7 @@
 
 use juror_document::{Notice, option_as, phrase};
 
-use super::report::Results;
+use crate::report::Results;
 
 impl Results<'_> {
     /// Returns everything about the run that deserves a warning.

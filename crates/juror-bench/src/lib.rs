@@ -6,14 +6,17 @@
 
 mod agent;
 mod agent_choice;
+mod answers;
 mod attempt;
 mod benchmark;
 mod catalog_tools;
 mod environment;
 mod equipped;
 mod identity;
+mod items;
 mod judge;
 mod judged;
+mod known_replies;
 mod naming;
 mod plan;
 mod pool;
@@ -24,18 +27,22 @@ mod recorded;
 mod report;
 mod run;
 mod run_files;
+mod run_state;
 mod serving;
+mod tools;
 mod warnings;
 
 pub use agent::{Agent, Chat};
 pub use agent_choice::{AgentChoice, ChatChoice};
+pub use answers::{AnswerFiles, AnswersError, log_files};
 pub use attempt::{Attempt, ServedCall};
 pub use benchmark::{BenchError, Benchmark, Outcome, Prepared};
-pub(crate) use environment::kept_back;
 pub use equipped::EquippedAgent;
 pub use identity::Provenance;
+pub use items::{Count, Item, ItemsError, items, n_judged_queries, n_queries};
 pub use judge::{JudgeWord, SolveJudge, Solves};
 pub use judged::Judged;
+pub use known_replies::{ReplyPlace, has_anything};
 pub use naming::shown_agent;
 pub use plan::{AgentOptions, BenchOptions, BenchPlan};
 pub use pool::Pool;
@@ -43,4 +50,6 @@ pub use queries::{QueriesError, QuerySelection, Selected, Selection, select_quer
 pub use recorded::RecordedAnswers;
 pub use report::{BenchTotals, Results};
 pub use run::{Tried, in_order_of_trials};
+pub use run_state::{RunState, look_at_run};
 pub use serving::Serving;
+pub use tools::{Tools, open_tools};
