@@ -120,7 +120,7 @@ impl Numbers {
         for value in column.values() {
             let item = value.item as usize;
             let scope = &mut scopes[scope_of(item)];
-            scope.values.push(value.number.value);
+            scope.values.push(value.value);
             scope.clusters.push(clusters[item]);
         }
         for (item, standing) in table.standings(column).enumerate() {

@@ -8,7 +8,7 @@ use crate::numbers::mean_of;
 /// them: their mean, or their sum for costs.
 pub fn item_scores(column: &ScoreColumn) -> impl Iterator<Item = (usize, f64)> {
     column.values().chunk_by(|a, b| a.item == b.item).filter_map(|values| {
-        let numbers = values.iter().map(|value| value.number.value);
+        let numbers = values.iter().map(|value| value.value);
         let score = match column.info {
             Some(info) => info.of_steps(numbers),
             None => mean_of(&numbers.collect::<Vec<_>>()),

@@ -63,7 +63,7 @@ impl ScoredRun {
         for ((row, standing), (answer, result)) in standings.zip(all) {
             let mut own = None;
             while let Some(value) = values.next_if(|value| value.item as usize == row) {
-                own = Some(value.number.value);
+                own = Some(value.value);
             }
             let (score, explanation) = match standing {
                 Standing::Scored => (own, self.reason(column, own, result)),

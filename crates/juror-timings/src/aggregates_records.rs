@@ -1,5 +1,8 @@
 //! Aggregating records in memory.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use juror_score::read::{read_reference, read_responses};
 use juror_score::{Aggregates, Aggregator, Case, Profile, Record, score};
 
@@ -24,12 +27,29 @@ pub(crate) fn run(reference: &str, responses: &str, times: usize) -> anyhow::Res
     Ok(())
 }
 
+/// Aggregates on all cores as an evaluation does: each thread has its own part of the records, and
+/// the parts are merged in order.
 fn aggregate(records: &[Record<'_>], times: usize) -> Aggregates {
+    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(times.max(1));
+    let shares =
+        (0..n_threads).map(|thread| times * (thread + 1) / n_threads - times * thread / n_threads);
+    thread::scope(|scope| {
+        let parts: Vec<_> =
+            shares.map(|share| scope.spawn(move || collect(records, share))).collect();
+        let mut whole = Aggregator::new(&Profile::V6, &[]);
+        for part in parts {
+            whole.merge(part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        whole.finish()
+    })
+}
+
+fn collect(records: &[Record<'_>], times: usize) -> Aggregator {
     let mut aggregator = Aggregator::new(&Profile::V6, &[]);
     for _ in 0..times {
         for record in records {
             aggregator.add(record);
         }
     }
-    aggregator.finish()
+    aggregator
 }

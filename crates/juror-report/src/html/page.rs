@@ -137,7 +137,7 @@ impl PageRun<'_> {
             let start = column.values().partition_point(|value| (value.item as usize) < item);
             let own =
                 column.values()[start..].iter().take_while(|value| value.item as usize == item);
-            let own: Vec<f64> = own.map(|value| value.number.value).collect();
+            let own: Vec<f64> = own.map(|value| value.value).collect();
             if !own.is_empty() {
                 let mean = own.iter().sum::<f64>() / own.len() as f64;
                 numbers.insert(column.name.to_string(), mean.into());

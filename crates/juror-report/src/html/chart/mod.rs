@@ -32,7 +32,7 @@ const NAMES: f64 = 230.0;
 /// The room for the scale at the foot of a chart.
 const FOOT: f64 = 26.0;
 /// How many characters of a name fit into the room for names.
-const NAME_CHARACTERS: usize = 32;
+const NAME_CHARACTERS: usize = 26;
 
 /// A drawing that grows shape by shape.
 pub(crate) struct Drawing {

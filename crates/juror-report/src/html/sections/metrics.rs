@@ -61,9 +61,9 @@ fn of_run(run: &PageRun<'_>) -> Table {
 fn row(name: &str, own: &MetricStatistics, scores: &ScoreTable) -> Vec<Cell> {
     let amounts = Amounts::of_metric(name);
     let interval = own.interval.map_or(NONE.into(), |interval| amounts.range(interval));
-    let values: Vec<f64> = scores.column(name).map_or(Vec::new(), |column| {
-        column.values().iter().map(|value| value.number.value).collect()
-    });
+    let values: Vec<f64> = scores
+        .column(name)
+        .map_or(Vec::new(), |column| column.values().iter().map(|value| value.value).collect());
     let range = range_of(name);
     let label = format!("distribution of {name} over {} values", count(values.len()));
     vec![
