@@ -256,7 +256,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                                 None if key.ends_with(REPEATS) => {
                                     form.add_repeats(key, raw);
                                 }
-                                None if raw.get() == "null" && key.ends_with("_error") => {}
+                                None if raw.get() == "null" => {
+                                    form.unscored = form.unscored.and(Traits::of_null(&key));
+                                }
                                 None => {
                                     form.unscored = form.unscored.and(Traits::of_unscored(&key));
                                 }

@@ -8,7 +8,7 @@ mod pass_rate;
 mod preference;
 
 use clap::{Args, Subcommand};
-use juror_bench::{AnswerFiles, Count, QuerySelection, select_queries};
+use juror_bench::{AnswerFiles, Count, Item, QuerySelection, select_queries};
 use juror_files::{load, load_settings};
 use juror_models::Models;
 use juror_report::calls_table;
@@ -16,6 +16,7 @@ use juror_run::{Environment, Interrupt, Output, Settings, ask_each, models_for};
 use juror_toolbench::IdFilter;
 use juror_toolbench::answer::Answers;
 
+use self::items::print_answers;
 use super::model_args::{self, ModelArgs};
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
@@ -118,6 +119,19 @@ impl CommonArgs {
 
     fn answers(&self, place: &str) -> anyhow::Result<AnswerFiles> {
         Ok(AnswerFiles::load(place, self.method.as_deref())?)
+    }
+
+    /// Returns the answers to judge, at least one, and reports those that do not count.
+    fn items<'a>(
+        &self,
+        place: &str,
+        count: &'a Count,
+        answers: &'a Answers<'a>,
+    ) -> anyhow::Result<Vec<Item<'a>>> {
+        let items = juror_bench::items(count, &[(place, answers)])?;
+        anyhow::ensure!(!items.is_empty(), "{place}: there is no answer to judge");
+        print_answers(&items, answers, self.quiet);
+        Ok(items)
     }
 
     /// Opens the models, and returns the location of kept replies.
