@@ -399,7 +399,7 @@ impl Answered {
 pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     let shown = || text.chars().take(120).collect::<String>();
     let else_than = |why: String| {
-        Err(format!("the agent said something else than an answer{why}: `{}`", shown()))
+        Err(format!("the agent sent something other than an answer{why}: `{}`", shown()))
     };
     let answered = match Answered::read(text) {
         Err(error) => return else_than(format!(": {error}")),

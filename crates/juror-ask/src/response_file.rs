@@ -48,7 +48,7 @@ pub fn manifest_path(responses: &Path) -> PathBuf {
 }
 
 impl ResponseFile {
-    /// Begins a file, or goes on with it if it has the same identity.
+    /// Begins a file, or resumes it if it has the same identity.
     pub fn open(
         path: &Path,
         (name, identity): (&str, &Value),

@@ -107,7 +107,7 @@ pub async fn open_tools(
                     // The public server starts with any configuration, and serves what it can.
                     Err(error) if is_published(tools) => {
                         names.retain(|name| *name != SourceWord::Simulator.name());
-                        let told = error.0.below("no model plays the tools until that is mended");
+                        let told = error.0.below("no model simulates the tools until this is fixed");
                         problems.push(told);
                     }
                     Err(error) => return Err(error.into()),
@@ -158,7 +158,7 @@ fn fill_categories(
     let n_left = catalog.fill_categories(|tool| categories.get(tool)?.clone());
     if n_left > 0 {
         let problem = format!(
-            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found"
+            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they count as tools of `{LAST_RESORT_CATEGORY}`, so replies stored under another category are not found"
         );
         let hint = "name a folder of tool files with a folder for each category";
         problems.push(Notice::new(problem).hint(hint));
@@ -229,7 +229,7 @@ async fn load_catalog(
     let is_missing = |folder: &&String| tools.is_folder_optional && !Path::new(folder).exists();
     if let Some(folder) = tools.folder.iter().find(is_missing) {
         let problem = format!(
-            "{folder}: there is no such folder: no APIs are listed, and no model is told of them"
+            "{folder}: there is no such folder, so no APIs are listed, and models do not see any"
         );
         problems.push(Notice::new(problem).hint(name_the_folder()));
         return Ok((Catalog::default(), Vec::new()));

@@ -81,9 +81,9 @@ pub struct Phrase(Vec<Part>);
 /// ```
 /// use juror_document::{Spelling, option, phrase};
 ///
-/// let hint = phrase!["begin it anew with ", option("fresh")];
-/// assert_eq!(hint.spelled(Spelling::Program), "begin it anew with --fresh");
-/// assert_eq!(hint.spelled(Spelling::Python), "begin it anew with `fresh=`");
+/// let hint = phrase!["start over with ", option("fresh")];
+/// assert_eq!(hint.spelled(Spelling::Program), "start over with --fresh");
+/// assert_eq!(hint.spelled(Spelling::Python), "start over with `fresh=`");
 /// ```
 #[macro_export]
 macro_rules! phrase {

@@ -339,13 +339,13 @@ impl fmt::Display for Problem {
             Problem::BadYaml { message, .. } => write!(f, "not valid YAML: {message}"),
             Problem::RepeatedKey(key) => write!(f, "the key `{key}` is used twice"),
             Problem::TruthAsText { word, truth } => {
-                write!(f, "`{word}` is read as a text, which other readers take for {truth}")
+                write!(f, "`{word}` is read as text; other YAML readers read it as {truth}")
             }
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
             Problem::Unreadable(why) => write!(f, "the file cannot be read: {why}"),
             Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
             Problem::NumberAsText(word) => {
-                write!(f, "`{word}` is read as a text, here and wherever it stands for a number")
+                write!(f, "`{word}` is read as text, not as a number, here and wherever else it stands")
             }
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::MisspeltField { field, of, found } => {
@@ -391,7 +391,7 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::NoTrial { n_more } => {
-                f.write_str("`trial` is not a whole number from 1 on, and is ignored")?;
+                f.write_str("`trial` is not a whole number of at least 1, and is ignored")?;
                 and_more(f, *n_more)
             }
             Problem::UnknownQuestion(id) => {
@@ -420,11 +420,11 @@ impl fmt::Display for Problem {
                 write!(
                     f,
                     "{failed} {have} numbers, and {are} left out of the statistics, as profile 5 does: \
-                     these results do not tell which profile made them"
+                     the results do not say which profile produced them"
                 )
             }
             Problem::UnknownStatus { word, n_more } => {
-                write!(f, "unknown status `{word}` of a step, which can match nothing")?;
+                write!(f, "unknown status `{word}` of a step; the step cannot match")?;
                 and_more(f, *n_more)
             }
             Problem::UncountedMetrics { step, n: 1 } => {
@@ -450,7 +450,11 @@ fn article(noun: &str) -> &'static str {
 }
 
 fn and_more(f: &mut fmt::Formatter<'_>, n_more: usize) -> fmt::Result {
-    if n_more == 0 { Ok(()) } else { write!(f, ", here and {n_more} times more") }
+    match n_more {
+        0 => Ok(()),
+        1 => f.write_str(", here and in 1 more place"),
+        n => write!(f, ", here and in {n} more places"),
+    }
 }
 
 impl Problem {
@@ -467,7 +471,7 @@ impl Problem {
             }
             Problem::InvalidUtf8 => Some("save the file as UTF-8".into()),
             Problem::NumberAsText(_) => {
-                Some("it counts nowhere; write null if nothing is meant".into())
+                Some("it is not counted; write null for a missing value".into())
             }
             Problem::NotANumber(_) => Some(
                 "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),
@@ -486,7 +490,7 @@ impl Problem {
             }
             Problem::MissingOutput(_) => Some(
                 "add `output` to the step, or `match: args` to match it by its arguments; \
-                 `steps.match_without_output: args` in the settings says it of all"
+                 `steps.match_without_output: args` in the settings does so for all steps"
                     .into(),
             ),
             Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
@@ -501,7 +505,7 @@ impl Problem {
                 Some("it counts as an answer without a score; write shares, not percentages".into())
             }
             Problem::NegativeAmount { .. } => {
-                Some("it counts as it stands; correct it, or leave it out".into())
+                Some("it is counted as written; correct it, or leave it out".into())
             }
             Problem::UnknownProfile { .. } => {
                 Some("choose with --profile: 5, or 6, which counts them in; in Python `profile=`".into())

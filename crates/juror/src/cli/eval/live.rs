@@ -153,7 +153,7 @@ fn left_to_spend(
     let spent = asked.usd.filter(|_| args.agent.as_deref() == Some("chat"));
     if let (Some(most), Some(spent)) = (most, spent) {
         if spent >= most {
-            let why = "the agent has spent what may be spent\n  hint: run the same command with a higher --max-cost to have its answers judged";
+            let why = "the agent reached the cost limit\n  hint: run the same command with a higher --max-cost to have its answers judged";
             return Err(Outside(anyhow::anyhow!(why)).into());
         }
         models.max_cost = Some(most - spent);

@@ -136,7 +136,7 @@ impl CommonArgs {
 
     /// Opens the models, and returns the location of kept replies.
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
-        anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
+        anyhow::ensure!(!self.ask.no_model, "--no-model: there is no model to judge with{hint}");
         let environment = Environment::read(output::warn);
         models_for(settings, &environment, self.ask.options(), model_args::warn_unless(self.quiet))
             .map_err(|error| anyhow::anyhow!("{error}{hint}"))

@@ -254,7 +254,7 @@ impl Report<'_> {
             Some(rate) => vec![
                 format!("Solve rate{label}: {}{over}", percent(rate.rate)),
                 format!(
-                    "judge noise: {} over {} of {}; this is no error bar",
+                    "judge noise: {} over {} of {}; this is not an error bar",
                     percent(rate.judge_noise),
                     count(self.repeats as usize, "run"),
                     self.by
