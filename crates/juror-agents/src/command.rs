@@ -201,8 +201,9 @@ impl CommandAgent {
         &self,
         work: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, AgentError> {
-        let late =
-            || AgentError(format!("the agent did not respond for {} s", self.timeout.as_secs_f64()));
+        let late = || {
+            AgentError(format!("the agent did not respond for {} s", self.timeout.as_secs_f64()))
+        };
         tokio::time::timeout(self.timeout, work).await.map_err(|_| late())?
     }
 

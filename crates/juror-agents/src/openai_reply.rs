@@ -84,7 +84,9 @@ fn left_calls(steps: &[Step]) -> Option<String> {
     names.dedup();
     (!names.is_empty()).then(|| {
         let names = names.join(", ");
-        format!("the agent expects the client to run its tool calls ({names}): it must run them itself")
+        format!(
+            "the agent expects the client to run its tool calls ({names}): it must run them itself"
+        )
     })
 }
 
@@ -262,7 +264,8 @@ mod tests {
     #[test]
     fn a_reply_without_an_answer_says_why() {
         let waiting = read(&json!({"choices": [{"message": call("c")}]}));
-        let why = "the agent expects the client to run its tool calls (lookup): it must run them itself";
+        let why =
+            "the agent expects the client to run its tool calls (lookup): it must run them itself";
         assert_eq!(waiting.error.as_deref(), Some(why));
         let empty = read(&json!({"choices": []}));
         let nothing = "the agent's reply has no answer: `choices` is empty";

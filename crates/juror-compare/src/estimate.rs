@@ -232,8 +232,18 @@ mod tests {
             (Caution::NoSpread, Numbered::Values, Some(3), "the means of all templates are equal"),
             (Caution::OneValue, Numbered::Changes, None, "only one was compared"),
             (Caution::OneCluster, Numbered::Changes, Some(1), "all questions are of one template"),
-            (Caution::NoSpread, Numbered::Changes, None, "all questions changed by the same amount"),
-            (Caution::NoSpread, Numbered::Changes, Some(3), "all templates changed by the same amount"),
+            (
+                Caution::NoSpread,
+                Numbered::Changes,
+                None,
+                "all questions changed by the same amount",
+            ),
+            (
+                Caution::NoSpread,
+                Numbered::Changes,
+                Some(3),
+                "all templates changed by the same amount",
+            ),
         ] {
             assert_eq!(told(caution, of, clusters), seen);
         }

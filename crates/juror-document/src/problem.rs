@@ -5,6 +5,8 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::label_problem::LabelProblem;
+use crate::notice::{Phrase, Spelling, option};
+use crate::phrase;
 use crate::tools_problem::ToolsProblem;
 
 /// A position in a file.
@@ -345,7 +347,10 @@ impl fmt::Display for Problem {
             Problem::Unreadable(why) => write!(f, "the file cannot be read: {why}"),
             Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
             Problem::NumberAsText(word) => {
-                write!(f, "`{word}` is read as text, not as a number, here and wherever else it stands")
+                write!(
+                    f,
+                    "`{word}` is read as text, not as a number, here and wherever else it stands"
+                )
             }
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::MisspeltField { field, of, found } => {
@@ -459,12 +464,12 @@ fn and_more(f: &mut fmt::Formatter<'_>, n_more: usize) -> fmt::Result {
 
 impl Problem {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Phrase> {
         match self {
             Problem::BadYaml { hint, .. } => hint.map(Into::into),
             Problem::RepeatedKey(_) => Some("keep one of them; the last would count".into()),
             Problem::TruthAsText { word, truth } => {
-                Some(format!("write `{truth}` if that is meant, or \"{word}\" in quotes"))
+                Some(format!("write `{truth}` if that is meant, or \"{word}\" in quotes").into())
             }
             Problem::WrongType { expected: "true or false", found: "a text" } => {
                 Some("write `true` or `false` without quotes; `yes` and `no` are texts".into())
@@ -476,8 +481,10 @@ impl Problem {
             Problem::NotANumber(_) => Some(
                 "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),
             ),
-            Problem::MisspeltField { field, .. } => Some(format!("did you mean `{field}`?")),
-            Problem::MissingField { field, of } => Some(format!("add `{field}` to the {of}")),
+            Problem::MisspeltField { field, .. } => Some(format!("did you mean `{field}`?").into()),
+            Problem::MissingField { field, of } => {
+                Some(format!("add `{field}` to the {of}").into())
+            }
             Problem::DuplicateQuestion(_) => Some("ids are unique over all templates".into()),
             Problem::UnknownColumn { known, .. } if known.is_empty() => {
                 Some("the reference output has no columns".into())
@@ -486,7 +493,8 @@ impl Problem {
                 const MOST: usize = 50;
                 let n_more = known.len().saturating_sub(MOST);
                 let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
-                Some(format!("columns present: {}{more}", known[..known.len() - n_more].join(", ")))
+                let shown = known[..known.len() - n_more].join(", ");
+                Some(format!("columns present: {shown}{more}").into())
             }
             Problem::MissingOutput(_) => Some(
                 "add `output` to the step, or `match: args` to match it by its arguments; \
@@ -494,13 +502,15 @@ impl Problem {
                     .into(),
             ),
             Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
-            Problem::DuplicateResponse(_) => {
-                Some("several answers to a question are told apart by `trial`: 1, 2 and so on".into())
-            }
+            Problem::DuplicateResponse(_) => Some(
+                "several answers to a question are told apart by `trial`: 1, 2 and so on".into(),
+            ),
             Problem::UnknownQuestion(_) => {
                 Some("check that responses and reference belong together".into())
             }
-            Problem::UnknownKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Problem::UnknownKey { near: Some(near), .. } => {
+                Some(format!("did you mean `{near}`?").into())
+            }
             Problem::OutOfRange { .. } => {
                 Some("it counts as an answer without a score; write shares, not percentages".into())
             }
@@ -508,30 +518,30 @@ impl Problem {
                 Some("it is counted as written; correct it, or leave it out".into())
             }
             Problem::UnknownProfile { .. } => {
-                Some("choose with --profile: 5, or 6, which counts them in; in Python `profile=`".into())
+                Some(phrase!["choose with ", option("profile"), ": 5, or 6, which counts them in"])
             }
             Problem::UnknownStatus { .. } => {
                 Some("write `success` or `error`, or leave it out".into())
             }
-            Problem::UncountedMetrics { .. } => Some(
-                "give the settings whose `steps.kinds` says that these are retrieval steps, with -c"
-                    .into(),
-            ),
+            Problem::UncountedMetrics { .. } => Some(phrase![
+                "give the settings whose `steps.kinds` says that these are retrieval steps, with ",
+                option("config")
+            ]),
             Problem::NoNumber { found: NotNumber::TooLarge, .. } => None,
             Problem::NoNumber { found: NotNumber::Other(_), .. } => {
                 Some("write it without quotes".into())
             }
             Problem::NoResponses { near: Some((key, near)), .. } => {
-                Some(format!("did you mean `{near}` by `{key}`?"))
+                Some(format!("did you mean `{near}` by `{key}`?").into())
             }
             Problem::NoResponses { near: None, .. } => Some(
                 "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \
                  in objects by question id or with a `question_id`"
                     .into(),
             ),
-            Problem::BadSetting { hint, .. } => hint.clone(),
-            Problem::UnknownSetting { hint, .. } => Some(hint.clone()),
-            Problem::Label(problem) => problem.hint().map(Into::into),
+            Problem::BadSetting { hint, .. } => hint.clone().map(Into::into),
+            Problem::UnknownSetting { hint, .. } => Some(hint.clone().into()),
+            Problem::Label(problem) => problem.hint(),
             Problem::Tools(problem) => problem.hint().map(Into::into),
             _ => None,
         }
@@ -540,7 +550,7 @@ impl Problem {
 
 impl DatasetError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Phrase> {
         self.problem.hint()
     }
 
@@ -559,7 +569,7 @@ impl fmt::Display for DatasetError {
             write!(f, "\n  at {path}")?;
         }
         if let Some(hint) = self.hint() {
-            write!(f, "\n  hint: {hint}")?;
+            write!(f, "\n  hint: {}", hint.spelled(Spelling::Program))?;
         }
         Ok(())
     }

@@ -70,7 +70,8 @@ impl Address {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Address, StoreError> {
         // The text may hold a password, so that no message repeats it.
-        let url = Url::parse(text).map_err(|error| wrong(format!("it is not an address: {error}")))?;
+        let url =
+            Url::parse(text).map_err(|error| wrong(format!("it is not an address: {error}")))?;
         if url.fragment().is_some() {
             return Err(wrong("a `#` in it must be written as %23"));
         }

@@ -112,7 +112,9 @@ fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<S
     notes.extend(about_missing(statistics));
     let has_mark = own.iter().any(|(_, own)| own.caution == Some(Caution::FewClusters));
     if has_mark && !notes.iter().any(|note| note.starts_with(FEW)) {
-        notes.push(format!("{FEW} fewer than {FEW_CLUSTERS} queries are too few for a reliable interval"));
+        notes.push(format!(
+            "{FEW} fewer than {FEW_CLUSTERS} queries are too few for a reliable interval"
+        ));
     }
     notes
 }

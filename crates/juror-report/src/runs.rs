@@ -44,7 +44,9 @@ pub fn about_run_means<'m>(means: impl IntoIterator<Item = &'m RunMean>) -> Vec<
         ),
         (
             has(|mean| mean.is_of_few),
-            format!("{FEW} fewer than {FEW_CLUSTERS} templates or queries are too few for a reliable interval"),
+            format!(
+                "{FEW} fewer than {FEW_CLUSTERS} templates or queries are too few for a reliable interval"
+            ),
         ),
         (
             has(|mean| mean.interval.is_none()),

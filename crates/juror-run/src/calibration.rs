@@ -80,8 +80,9 @@ pub fn read_calibration(document: &Document) -> Result<Calibration, Problems> {
         Problems::from(document.error_at(path, Problem::BadSetting { message, hint }))
     };
     let read: Result<Calibration, _> = document.parse(document.json());
-    let read = read
-        .map_err(|(_, error)| bad(Path::default(), format!("this is not a calibration: {error}")))?;
+    let read = read.map_err(|(_, error)| {
+        bad(Path::default(), format!("this is not a calibration: {error}"))
+    })?;
     let top = Path::default();
     if read.format != Calibration::FORMAT {
         let known = Calibration::FORMAT;

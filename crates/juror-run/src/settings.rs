@@ -733,7 +733,8 @@ impl Settings {
             if evaluation.inputs.iter().any(|input| input.meant().is_steps()) {
                 let keys = evaluation.steps_keys.as_deref().unwrap_or_default();
                 if evaluation.steps_name.is_none() || keys.is_empty() {
-                    let message = "steps are shown, but `steps_name` and `steps_keys` are missing".into();
+                    let message =
+                        "steps are shown, but `steps_name` and `steps_keys` are missing".into();
                     complain(path, message, "add `steps_name` and `steps_keys: [args, output]`");
                 }
             }
@@ -1087,10 +1088,7 @@ mod tests {
             "juror.yaml:3:3: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
         );
         let error = read("steps:\n  scoring: first\n").expect_err("no such word");
-        assert!(
-            error.starts_with("juror.yaml:2:12: not a value of this setting"),
-            "{error}"
-        );
+        assert!(error.starts_with("juror.yaml:2:12: not a value of this setting"), "{error}");
         assert!(error.ends_with("hint: one of: last_group, all_groups"), "{error}");
         let error = read("profile: 7\n").expect_err("no such profile");
         assert!(error.contains("there is no profile 7; choose 5 or 6"), "{error}");

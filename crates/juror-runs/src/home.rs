@@ -54,8 +54,9 @@ impl Home {
         let goes_on = resume.retry_errors || resume.even_if_changed;
         let notice = match &chosen.passed_over {
             Some(passed_over) => Some(passed_over.notice()),
-            None => (chosen.is_new && goes_on)
-                .then(|| "starting a new run: there is no earlier run of this name to resume".into()),
+            None => (chosen.is_new && goes_on).then(|| {
+                "starting a new run: there is no earlier run of this name to resume".into()
+            }),
         };
         Home { folder: Some(chosen.folder), is_new: chosen.is_new, notice }
     }

@@ -37,7 +37,8 @@ pub(crate) fn described_request(
     base: Option<&Url>,
     input: &str,
 ) -> Result<DescribedRequest, NoReply> {
-    let arguments = entries_of_json(input).map_err(|_| no_reply("the arguments are not an object"))?;
+    let arguments =
+        entries_of_json(input).map_err(|_| no_reply("the arguments are not an object"))?;
     let mut placed = Placed { path: described.path.clone(), ..Placed::default() };
     for (name, value) in arguments.into_iter().filter(|(name, _)| name != "toolbench_key") {
         let value: Value = dump_json(value, JsonStyle::Wire)

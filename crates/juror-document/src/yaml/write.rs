@@ -248,8 +248,7 @@ impl JsonWriter {
 
     fn alias(&mut self, anchor: &str, at: Mark) -> Result<(), NotYaml> {
         let Some((anchor, anchored)) = self.anchors.remove_entry(anchor) else {
-            let message =
-                format!("the anchor `{anchor}` is not defined completely before this");
+            let message = format!("the anchor `{anchor}` is not defined completely before this");
             return Err(NotYaml::new(at, message));
         };
         match &anchored {

@@ -47,10 +47,8 @@ impl PassedOver {
         } else {
             phrase![option("resume-changed"), " resumes it anyway"]
         };
-        Notice::new(format!(
-            "starting a new run: {changed} changed since the {kind} run {folder}"
-        ))
-        .hint(hint)
+        Notice::new(format!("starting a new run: {changed} changed since the {kind} run {folder}"))
+            .hint(hint)
     }
 }
 

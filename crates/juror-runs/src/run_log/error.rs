@@ -98,7 +98,9 @@ impl RunLogError {
                         format!("{folder}: this run was started with other {differences}")
                     }
                     RunKind::Bench => {
-                        format!("{folder}: this run was started with different inputs or settings: {differences} changed")
+                        format!(
+                            "{folder}: this run was started with different inputs or settings: {differences} changed"
+                        )
                     }
                 }
             }

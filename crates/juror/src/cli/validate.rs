@@ -495,7 +495,7 @@ fn as_json(file: &Checked) -> Value {
             "column": error.place.column,
             "path": error.place.path.to_string(),
             "problem": error.problem.to_string(),
-            "hint": error.hint(),
+            "hint": error.hint().map(|hint| hint.spelled(Spelling::Program)),
         })
     });
     json!({

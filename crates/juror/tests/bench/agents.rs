@@ -473,11 +473,7 @@ fn a_run_says_whose_answers_it_has_and_refuses_others() {
     let agent = agent(&stage, "say(task, final_answer='x')");
     assert_eq!(stage.bench(&agent, "").code, 0);
     let again = stage.bench(&agent, "--judge heuristic --retry-errors");
-    assert!(
-        again.stderr.contains("resuming run: 4 of 4 queries were tried"),
-        "{}",
-        again.stderr
-    );
+    assert!(again.stderr.contains("resuming run: 4 of 4 queries were tried"), "{}", again.stderr);
     let other = stage.bench(&agent, "--on-miss fail");
     assert_eq!(other.code, 2);
     assert!(other.stderr.contains("tool options changed"), "{}", other.stderr);

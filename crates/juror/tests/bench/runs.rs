@@ -452,7 +452,11 @@ fn trying_errors_again_says_when_all_is_tried_anew() {
     assert!(same.stderr.contains("resuming"), "{}", same.stderr);
     let other = bench(&stage, &agent, "--judge none --retry-errors", &[("MODEL", "two")]);
     assert!(other.stderr.contains(" changed since the last run "), "{}", other.stderr);
-    assert!(other.stderr.contains(" --retry-errors --resume-changed resumes it"), "{}", other.stderr);
+    assert!(
+        other.stderr.contains(" --retry-errors --resume-changed resumes it"),
+        "{}",
+        other.stderr
+    );
     for option in ["--retry-errors", "--resume-changed"] {
         let options = format!("--judge none --name never{option} {option}");
         let none = bench(&stage, &agent, &options, &[]);

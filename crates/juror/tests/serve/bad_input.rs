@@ -225,5 +225,8 @@ fn a_pipe_among_the_files_is_told_and_not_waited_for() {
     assert_eq!(reply.header("juror-source"), Some("cache"));
     served.call(&request("Sky", "Pipe", json!({})));
     let (_, said) = served.stop();
-    assert!(said.contains("Weather/pipe.json") && said.contains("it is not a regular file"), "{said}");
+    assert!(
+        said.contains("Weather/pipe.json") && said.contains("it is not a regular file"),
+        "{said}"
+    );
 }

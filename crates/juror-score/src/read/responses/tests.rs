@@ -395,8 +395,7 @@ fn a_trial_that_is_no_number_is_ignored_and_told_of_once() {
         let numbers: Vec<_> = answers(responses, "q").into_iter().map(|own| own.0).collect();
         assert_eq!(numbers, [1, 2, 3, 4, 5].map(Some));
         let told = responses.problems.to_string();
-        let wanted =
-            "`trial` is not a whole number of at least 1, and is ignored, here and in 3 more places";
+        let wanted = "`trial` is not a whole number of at least 1, and is ignored, here and in 3 more places";
         assert!(told.starts_with(&format!("r.jsonl:1:31: {wanted}")), "{told}");
         assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
     });
