@@ -250,7 +250,7 @@ impl From<Parts> for Answered {
 }
 
 impl Parts {
-    /// Takes the keys of documented responses for those of answers. An agent may write both.
+    /// Reads the keys of documented responses as those of answers. An agent may write both.
     fn in_one_spelling(self) -> Parts {
         Parts {
             query_id: self.query_id.or(self.question_id),

@@ -236,7 +236,7 @@ macro_rules! words {
             }
 
             /// Returns the word for a rule.
-            #[allow(dead_code, reason = "not every rule is told of")]
+            #[allow(dead_code, reason = "some rules are never written")]
             pub(crate) fn word(meant: $meant) -> $name {
                 match meant { $($value => $name::$word,)* }
             }

@@ -74,7 +74,7 @@ impl LiveToolArgs {
     }
 }
 
-/// What is asked of whom.
+/// Which agent to ask, and how.
 pub(super) struct LiveWork<'w> {
     pub(super) agent: &'w str,
     pub(super) name: Option<&'w String>,

@@ -6,7 +6,7 @@ use super::parts::parts_of;
 use super::record::MOST_STEPS;
 use super::*;
 use crate::read::{ReadOptions, read_both};
-use juror_document::{DatasetError, Format};
+use juror_document::{DatasetError, Format, Spelling};
 use serde_json::value::RawValue;
 
 use crate::trajectory::{Ending, Status};
@@ -161,8 +161,8 @@ fn many_keys_that_are_used_twice_are_each_looked_at_once() {
 fn told_of(text: &str) -> Vec<String> {
     let document = Document::new("r.json", text.into(), Format::Json).expect("a document");
     let problems = read_responses(&document).expect("responses").problems;
-    let first_line = |error: &DatasetError| error.problem.hint().unwrap_or_default();
-    problems.errors.iter().map(first_line).collect()
+    let hint = |error: &DatasetError| error.hint().unwrap_or_default();
+    problems.errors.iter().map(|error| hint(error).spelled(Spelling::Program)).collect()
 }
 
 #[test]

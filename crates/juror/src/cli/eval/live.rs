@@ -134,7 +134,7 @@ fn has_lines(path: &Path) -> bool {
 fn discard_if_empty(folder: &Path, is_new: bool) {
     let journals = [RunFile::Attempts, RunFile::Records].map(|file| file.path_in(folder));
     if is_new && !journals.iter().any(|path| has_lines(path)) {
-        // What stays does no harm: it is gone on with.
+        // A file that stays does no harm: the next run resumes it.
         let manifest = RunFile::Manifest.path_in(folder);
         journals.iter().chain([&manifest]).for_each(|path| drop(std::fs::remove_file(path)));
         let _ = std::fs::remove_dir(folder);
