@@ -201,8 +201,9 @@ impl CommandAgent {
         &self,
         work: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, AgentError> {
-        let late =
-            || AgentError(format!("the agent said nothing for {} s", self.timeout.as_secs_f64()));
+        let late = || {
+            AgentError(format!("the agent did not respond for {} s", self.timeout.as_secs_f64()))
+        };
         tokio::time::timeout(self.timeout, work).await.map_err(|_| late())?
     }
 
@@ -260,7 +261,7 @@ impl CommandAgent {
             && !self.has_told_of_guards.swap(true, Ordering::Relaxed)
         {
             (self.tell)(&format!(
-                "no shell can be started to watch over the agent ({error}): it may go on if Juror is killed"
+                "no shell can be started to watch over the agent ({error}): it may keep running if Juror is killed"
             ));
         }
         guard.ok()
@@ -322,7 +323,7 @@ impl CommandAgent {
                 }
             }
         }
-        Err(AgentError(format!("the agent said {MOST_OTHER_LINES} lines and no answer")))
+        Err(AgentError(format!("the agent wrote {MOST_OTHER_LINES} lines without an answer")))
     }
 
     /// Passes on a line outside the protocol. Many programs log to standard output, and that is no
@@ -386,7 +387,7 @@ impl Process {
     /// Returns why writing failed: usually the command has exited or is about to.
     async fn deaf(&mut self) -> AgentError {
         let ended = tokio::time::timeout(LAST_WORDS, self.ended()).await;
-        ended.unwrap_or_else(|_| AgentError("the agent reads no more".into()))
+        ended.unwrap_or_else(|_| AgentError("the agent no longer reads its input".into()))
     }
 
     /// Reads the next line that is not empty.
@@ -397,11 +398,11 @@ impl Process {
             let read = limited.read_until(b'\n', &mut line).await;
             match read {
                 Err(error) => {
-                    return Err(AgentError(format!("the agent cannot be heard: {error}")));
+                    return Err(AgentError(format!("the agent's output cannot be read: {error}")));
                 }
                 Ok(0) => return Err(self.ended().await),
                 Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= MOST_BYTES => {
-                    return Err(AgentError("the agent said too much in one line".into()));
+                    return Err(AgentError("the agent wrote a line that is too long".into()));
                 }
                 Ok(_) => {}
             }

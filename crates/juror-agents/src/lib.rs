@@ -74,7 +74,7 @@ fn in_words(error: &ModelError) -> AgentError {
         ModelError::Unavailable(why) => format!("the agent cannot be reached: {why}"),
         ModelError::Loading(why) => format!("the agent is being loaded: {why}"),
         ModelError::TimedOut(time) => {
-            format!("the agent said nothing for {} s", time.as_secs_f64())
+            format!("the agent did not respond for {} s", time.as_secs_f64())
         }
         ModelError::BadRequest { message, .. } => {
             format!("the agent refuses the question: {message}")

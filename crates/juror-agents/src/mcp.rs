@@ -89,7 +89,7 @@ fn question_argument(schema: &Value) -> Result<String, AgentError> {
     };
     argument.map(str::to_owned).ok_or_else(|| {
         let why = format!(
-            "the tool takes no question: it needs {}, and one argument is needed, such as `question`",
+            "the tool cannot take a question: it requires {}, but must have exactly one required text argument, such as `question`",
             if required.is_empty() { "nothing that is known".to_owned() } else { required.join(", ") }
         );
         AgentError(why)

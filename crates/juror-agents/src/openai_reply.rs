@@ -84,7 +84,9 @@ fn left_calls(steps: &[Step]) -> Option<String> {
     names.dedup();
     (!names.is_empty()).then(|| {
         let names = names.join(", ");
-        format!("the agent leaves its calls to others ({names}): it must call its tools by itself")
+        format!(
+            "the agent expects the client to run its tool calls ({names}): it must run them itself"
+        )
     })
 }
 
@@ -262,7 +264,8 @@ mod tests {
     #[test]
     fn a_reply_without_an_answer_says_why() {
         let waiting = read(&json!({"choices": [{"message": call("c")}]}));
-        let why = "the agent leaves its calls to others (lookup): it must call its tools by itself";
+        let why =
+            "the agent expects the client to run its tool calls (lookup): it must run them itself";
         assert_eq!(waiting.error.as_deref(), Some(why));
         let empty = read(&json!({"choices": []}));
         let nothing = "the agent's reply has no answer: `choices` is empty";
@@ -331,7 +334,7 @@ mod tests {
         message["content"] = json!("Let me look.");
         let waiting = read(&json!({"choices": [{"message": message}]}));
         assert_eq!(waiting.final_answer.as_deref(), Some("Let me look."));
-        assert!(waiting.error.expect("an error").contains("leaves its calls to others (lookup)"));
+        assert!(waiting.error.expect("an error").contains("run its tool calls (lookup)"));
         let done = json!([{"type": "function_call", "call_id": "c", "name": "lookup", "arguments": "{}"},
             {"type": "message", "role": "assistant",
                 "content": [{"type": "output_text", "text": "Oslo."}]}]);

@@ -134,7 +134,7 @@ pub(super) async fn until<T>(
 }
 
 fn late(timeout: Duration) -> AgentError {
-    AgentError(format!("the agent said nothing for {} s", timeout.as_secs_f64()))
+    AgentError(format!("the agent did not respond for {} s", timeout.as_secs_f64()))
 }
 
 fn broken(error: &reqwest::Error) -> AgentError {

@@ -250,7 +250,7 @@ impl From<Parts> for Answered {
 }
 
 impl Parts {
-    /// Takes the keys of documented responses for those of answers. An agent may write both.
+    /// Reads the keys of documented responses as those of answers. An agent may write both.
     fn in_one_spelling(self) -> Parts {
         Parts {
             query_id: self.query_id.or(self.question_id),
@@ -399,7 +399,7 @@ impl Answered {
 pub fn read_answered(text: &str, query_id: &str) -> Result<Answered, String> {
     let shown = || text.chars().take(120).collect::<String>();
     let else_than = |why: String| {
-        Err(format!("the agent said something else than an answer{why}: `{}`", shown()))
+        Err(format!("the agent sent something other than an answer{why}: `{}`", shown()))
     };
     let answered = match Answered::read(text) {
         Err(error) => return else_than(format!(": {error}")),

@@ -77,7 +77,7 @@ impl AskError {
                 option("output"),
                 ", replace the responses with ",
                 option("fresh"),
-                ", or continue all the same with ",
+                ", or resume anyway with ",
                 option("resume-changed")
             ]),
             AskError::NotOurs { file } => {

@@ -61,8 +61,8 @@ struct ToolReply {
 }
 
 impl<'a> Response<'a> {
-    /// Takes an attempt for a response. `sees_calls` says that whatever the agent did, Juror saw it:
-    /// then no steps are no steps, and not unknown ones.
+    /// Converts an attempt to a response. `sees_calls` says that Juror saw every call of the agent:
+    /// an attempt without calls then has no steps, instead of unknown ones.
     pub(crate) fn of(attempt: &'a Attempt, sees_calls: bool) -> Response<'a> {
         let actual_steps = steps_of(attempt, sees_calls);
         // The built-in agent's answer is what it gave to `Finish`.

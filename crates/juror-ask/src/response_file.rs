@@ -48,7 +48,7 @@ pub fn manifest_path(responses: &Path) -> PathBuf {
 }
 
 impl ResponseFile {
-    /// Begins a file, or goes on with it if it has the same identity.
+    /// Begins a file, or resumes it if it has the same identity.
     pub fn open(
         path: &Path,
         (name, identity): (&str, &Value),
@@ -90,7 +90,7 @@ impl ResponseFile {
         let ResponseFile { path, log, .. } = self;
         drop(log);
         if path.metadata().is_ok_and(|about| about.len() == 0) {
-            // What stays does no harm: it is gone on with.
+            // A file that stays does no harm: the next run resumes it.
             let _ = std::fs::remove_file(manifest_path(&path));
             let _ = std::fs::remove_file(&path);
         }
@@ -106,7 +106,7 @@ impl ResponseFile {
     }
 }
 
-/// Fails if a file may neither be gone on with nor replaced.
+/// Fails if a file may be neither resumed nor replaced.
 fn check(path: &Path, earlier: &AskManifest, own: &Value, resume: Resume) -> Result<(), AskError> {
     if resume.fresh {
         return Ok(());

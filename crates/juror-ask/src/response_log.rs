@@ -50,7 +50,7 @@ struct Head {
 }
 
 impl ResponseLog {
-    /// Hands each response to a function, and knows of none.
+    /// Creates a log that hands each response to a function, and starts without responses.
     pub fn stream(write: impl Fn(&str) -> io::Result<()> + Send + Sync + 'static) -> ResponseLog {
         ResponseLog { place: Place::Stream(Box::new(write)), known: HashMap::new() }
     }

@@ -111,7 +111,7 @@ impl Benchmark {
                 (self.queries.iter().filter(is_known).count(), self.queries.len());
             let done = if self.has_trials() { "attempts were made" } else { "queries were tried" };
             let folder = folder.display();
-            let text = format!("goes on with {folder}: {n_known} of {n_all} {done}");
+            let text = format!("resuming {folder}: {n_known} of {n_all} {done}");
             (self.listener)(Event::Note(text.into()));
         }
         Ok(Some(log))

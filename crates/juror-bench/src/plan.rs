@@ -255,7 +255,7 @@ impl BenchPlan {
 
 /// Warns about trials of answers that were recorded, which nobody can be asked for.
 fn recorded_trials() -> Notice {
-    Notice::new(phrase![option("trials"), " says nothing about recorded answers"])
+    Notice::new(phrase![option("trials"), " has no effect on recorded answers"])
         .hint("every recorded answer to a query is a trial of its own")
 }
 

@@ -30,7 +30,7 @@ impl FromStr for Pool {
             None if word == "own" => Ok(Pool::Own),
             Some(("top", number)) => match number.parse() {
                 Ok(n) if n > 0 => Ok(Pool::Top(n)),
-                _ => Err(format!("`{number}` is no number of APIs")),
+                _ => Err(format!("`{number}` is not a number of APIs")),
             },
             _ => Err(format!("there is no pool `{word}`: use search, top:20 or own")),
         }

@@ -76,10 +76,9 @@ pub async fn open_tools(
     let mut played_by = None;
     let has_makers = words.iter().any(|word| *word != SourceWord::Cache);
     let shows_known = words.contains(&SourceWord::Cache);
-    if words.contains(&SourceWord::Simulator) && !is_published(tools) {
+    if words.contains(&SourceWord::Simulator) {
         // What is refused leaves no store behind.
-        let own = tools.simulator.clone().unwrap_or_default();
-        simulator_spec(settings, &own, environment, simulator_kind(&own))?;
+        check_simulator(settings, environment)?;
     }
     let known = known_replies(tools, has_makers, &mut problems)?;
     fill_categories(&mut catalog, &known.setup, &mut problems)?;
@@ -107,7 +106,8 @@ pub async fn open_tools(
                     // The public server starts with any configuration, and serves what it can.
                     Err(error) if is_published(tools) => {
                         names.retain(|name| *name != SourceWord::Simulator.name());
-                        let told = error.0.below("no model plays the tools until that is mended");
+                        let told =
+                            error.0.below("no model simulates the tools until this is fixed");
                         problems.push(told);
                     }
                     Err(error) => return Err(error.into()),
@@ -115,24 +115,11 @@ pub async fn open_tools(
             }
         }
     }
-    let keeps = tools.keep.unwrap_or(true);
-    let budget =
-        tools.in_flight_mb.map(|megabytes| MemoryBudget::new(megabytes.get())).unwrap_or_default();
-    let rules = match tools.cassette {
-        Some(_) => tools.r#match.for_cassette(),
-        None => tools.r#match.clone(),
-    };
-    let faults = Faults::new(tools.faults.clone(), tools.fault_seed.unwrap_or_default());
-    let virtual_tools = VirtualTools::with_rules(cached, sources, keeps, budget, rules, faults);
-    let match_numbers = tools.numbers.map(|word| match word {
-        NumbersWord::Exact => MatchNumbers::Never,
-        NumbersWord::Equal => MatchNumbers::Always,
-    });
     Ok(Tools {
-        virtual_tools,
+        virtual_tools: serve_from(sources, cached, tools),
         catalog,
         replays,
-        match_numbers,
+        match_numbers: tools.numbers.map(numbers_meant),
         store,
         n_cached_apis,
         n_kept,
@@ -141,6 +128,39 @@ pub async fn open_tools(
         simulator: played_by,
         places,
     })
+}
+
+/// Fails if the model of the simulator is not configured. The public server starts without.
+fn check_simulator(settings: &Settings, environment: &Environment) -> Result<(), SetupError> {
+    if is_published(&settings.tools) {
+        return Ok(());
+    }
+    let own = settings.tools.simulator.clone().unwrap_or_default();
+    simulator_spec(settings, &own, environment, simulator_kind(&own)).map(drop)
+}
+
+/// Puts sources of replies together, by the rules of the settings.
+fn serve_from(
+    sources: Vec<Source>,
+    cached: Arc<Cached>,
+    tools: &ToolsSettings,
+) -> Arc<VirtualTools> {
+    let keeps = tools.keep.unwrap_or(true);
+    let budget =
+        tools.in_flight_mb.map(|megabytes| MemoryBudget::new(megabytes.get())).unwrap_or_default();
+    let rules = match tools.cassette {
+        Some(_) => tools.r#match.for_cassette(),
+        None => tools.r#match.clone(),
+    };
+    let faults = Faults::new(tools.faults.clone(), tools.fault_seed.unwrap_or_default());
+    VirtualTools::with_rules(cached, sources, keeps, budget, rules, faults)
+}
+
+fn numbers_meant(word: NumbersWord) -> MatchNumbers {
+    match word {
+        NumbersWord::Exact => MatchNumbers::Never,
+        NumbersWord::Equal => MatchNumbers::Always,
+    }
 }
 
 /// Fills in categories that tool files lack from known replies, which are filed by category.
@@ -158,7 +178,7 @@ fn fill_categories(
     let n_left = catalog.fill_categories(|tool| categories.get(tool)?.clone());
     if n_left > 0 {
         let problem = format!(
-            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they are taken for tools of `{LAST_RESORT_CATEGORY}`, and replies that are known under another category are not found"
+            "{n_left} of {n_tools} tools have no category, neither in their files nor by known replies: they count as tools of `{LAST_RESORT_CATEGORY}`, so replies stored under another category are not found"
         );
         let hint = "name a folder of tool files with a folder for each category";
         problems.push(Notice::new(problem).hint(hint));
@@ -229,7 +249,7 @@ async fn load_catalog(
     let is_missing = |folder: &&String| tools.is_folder_optional && !Path::new(folder).exists();
     if let Some(folder) = tools.folder.iter().find(is_missing) {
         let problem = format!(
-            "{folder}: there is no such folder: no APIs are listed, and no model is told of them"
+            "{folder}: there is no such folder, so no APIs are listed, and models do not see any"
         );
         problems.push(Notice::new(problem).hint(name_the_folder()));
         return Ok((Catalog::default(), Vec::new()));

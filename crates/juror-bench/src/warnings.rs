@@ -64,9 +64,9 @@ impl Results<'_> {
             n_more => format!(", and {n_more} more reasons"),
         };
         let problem = format!(
-            "{n_failed} of {n_all} calls have no reply, as what gives replies failed: {why}{more}"
+            "{n_failed} of {n_all} calls got no reply because the source of replies failed: {why}{more}"
         );
-        let hint = "the scores blame the agent for it: see to the source, then try the agent anew";
+        let hint = "this lowers the agent's scores: fix the source, then run the agent again";
         Some(Notice::new(problem).hint(hint))
     }
 

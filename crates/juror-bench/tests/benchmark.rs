@@ -133,7 +133,7 @@ fn a_finished_run_is_refused_and_retried_only_on_demand() {
     let again = BenchOptions { resume: retry, ..options(folder.path(), "") };
     run(again, &heard).expect("results");
     let heard = heard.take();
-    assert!(heard[0].starts_with("note goes on with"), "{heard:?}");
+    assert!(heard[0].starts_with("note resuming"), "{heard:?}");
     let n_known = heard.iter().filter(|event| event.starts_with("known")).count();
     assert_eq!(n_known, n - n_failed);
 }

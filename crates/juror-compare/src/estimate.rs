@@ -86,7 +86,7 @@ impl Caution {
         let seen = match (self, of) {
             (Caution::FewClusters, _) => {
                 let counted = noun.count(clusters.unwrap_or(0));
-                return format!("{counted} are few for an interval");
+                return format!("{counted} are too few for a reliable interval");
             }
             (Caution::OneValue, Numbered::Values) => "there is one value".into(),
             (Caution::OneValue, Numbered::Changes) => "only one was compared".into(),
@@ -102,8 +102,8 @@ fn what_is_equal(of: Numbered, clusters: Option<usize>, noun: ClusterNoun) -> St
     match (of, clusters.map(|_| noun.plural())) {
         (Numbered::Values, None) => "all values are equal".into(),
         (Numbered::Values, Some(all)) => format!("the means of all {all} are equal"),
-        (Numbered::Changes, None) => format!("all {} changed by the same", noun.compared()),
-        (Numbered::Changes, Some(all)) => format!("all {all} changed by the same"),
+        (Numbered::Changes, None) => format!("all {} changed by the same amount", noun.compared()),
+        (Numbered::Changes, Some(all)) => format!("all {all} changed by the same amount"),
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(ClusterNoun(noun).count(n), words);
         }
         let few = Caution::FewClusters.text(Numbered::Values, Some(3), ClusterNoun("query"));
-        assert_eq!(few, "3 queries are few for an interval");
+        assert_eq!(few, "3 queries are too few for a reliable interval");
     }
 
     #[test]
@@ -232,8 +232,18 @@ mod tests {
             (Caution::NoSpread, Numbered::Values, Some(3), "the means of all templates are equal"),
             (Caution::OneValue, Numbered::Changes, None, "only one was compared"),
             (Caution::OneCluster, Numbered::Changes, Some(1), "all questions are of one template"),
-            (Caution::NoSpread, Numbered::Changes, None, "all questions changed by the same"),
-            (Caution::NoSpread, Numbered::Changes, Some(3), "all templates changed by the same"),
+            (
+                Caution::NoSpread,
+                Numbered::Changes,
+                None,
+                "all questions changed by the same amount",
+            ),
+            (
+                Caution::NoSpread,
+                Numbered::Changes,
+                Some(3),
+                "all templates changed by the same amount",
+            ),
         ] {
             assert_eq!(told(caution, of, clusters), seen);
         }

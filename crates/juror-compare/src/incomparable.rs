@@ -18,7 +18,7 @@ impl Incomparable {
                 option_as("allow-incomplete", "allow_incomplete=True")
             ]),
             Incomparable::Damaged { .. } => notice.hint(phrase![
-                "run the command that began it again with ",
+                "run the same command again with ",
                 option_as("fresh", "fresh=True"),
                 ", or compare what there is with ",
                 option_as("allow-incomplete", "allow_incomplete=True")

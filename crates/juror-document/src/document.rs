@@ -50,8 +50,7 @@ impl Format {
 }
 
 /// The hint for a file that is not valid YAML and was read as YAML only by its look.
-const READ_AS_YAML: &str =
-    "what looks like no JSON is read as YAML; a name that ends in .json or .jsonl says what it is";
+const READ_AS_YAML: &str = "text that does not look like JSON is read as YAML; name the file .json or .jsonl to have it read as JSON";
 
 /// The text of a document: a string, or memory of another kind such as a mapped file.
 pub type DocumentText = Box<dyn AsRef<str> + Send + Sync>;

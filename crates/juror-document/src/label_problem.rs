@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::notice::{Phrase, option};
+use crate::phrase;
+
 /// Why a label is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -81,23 +84,29 @@ impl fmt::Display for LabelProblem {
 
 impl LabelProblem {
     /// What to do about it.
-    pub(crate) fn hint(&self) -> Option<&'static str> {
-        match self {
-            LabelProblem::Unusable { .. } => Some(
+    pub(crate) fn hint(&self) -> Option<Phrase> {
+        let hint = match self {
+            LabelProblem::Unusable { .. } => {
                 "write a number from 0 to 1, or one of pass, fail, right, wrong, solved, unsolved, \
-                 true, false, yes, no, unsure",
-            ),
-            LabelProblem::UnknownAnswer { .. } => Some("check that labels and run belong together"),
-            LabelProblem::OtherAnswer { .. } => {
-                Some("use the run that the labels were made from, or label the new answer")
+                 true, false, yes, no, unsure"
+                    .into()
             }
-            LabelProblem::Repeated { .. } => Some("tell people apart by `by`"),
-            LabelProblem::OtherMetric { .. } => Some("--metric says which one is meant"),
-            LabelProblem::OtherJudge { .. } => Some(
-                "--other-judge takes labels of the same answers: what people say does not depend \
-                 on the judge",
-            ),
-            LabelProblem::Empty | LabelProblem::NoVerdict { .. } => None,
-        }
+            LabelProblem::UnknownAnswer { .. } => {
+                "check that labels and run belong together".into()
+            }
+            LabelProblem::OtherAnswer { .. } => {
+                "use the run that the labels were made from, or label the new answer".into()
+            }
+            LabelProblem::Repeated { .. } => "tell people apart by `by`".into(),
+            LabelProblem::OtherMetric { .. } => {
+                phrase![option("metric"), " says which one is meant"]
+            }
+            LabelProblem::OtherJudge { .. } => phrase![
+                option("other-judge"),
+                " takes labels of the same answers: what people say does not depend on the judge"
+            ],
+            LabelProblem::Empty | LabelProblem::NoVerdict { .. } => return None,
+        };
+        Some(hint)
     }
 }

@@ -24,18 +24,18 @@ pub struct Part(Kind);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Text(Cow<'static, str>),
-    Option { name: &'static str, in_python: Option<&'static str> },
+    Option { name: &'static str, python_name: Option<&'static str> },
     ProgramOnly(&'static str),
 }
 
 /// An option of the program that Python has as an argument of the same name.
 pub fn option(name: &'static str) -> Part {
-    Part(Kind::Option { name, in_python: None })
+    Part(Kind::Option { name, python_name: None })
 }
 
 /// An option of the program that goes by another name in Python, such as that of a setting.
-pub fn option_as(name: &'static str, in_python: &'static str) -> Part {
-    Part(Kind::Option { name, in_python: Some(in_python) })
+pub fn option_as(name: &'static str, python_name: &'static str) -> Part {
+    Part(Kind::Option { name, python_name: Some(python_name) })
 }
 
 /// Text that only the program shows, since Python has nothing like it.
@@ -50,10 +50,10 @@ impl Part {
             (Kind::ProgramOnly(text), Spelling::Program) => out.write_str(text),
             (Kind::ProgramOnly(_), Spelling::Python) => Ok(()),
             (Kind::Option { name, .. }, Spelling::Program) => write!(out, "--{name}"),
-            (Kind::Option { in_python: Some(name), .. }, Spelling::Python) => {
+            (Kind::Option { python_name: Some(name), .. }, Spelling::Python) => {
                 write!(out, "`{name}`")
             }
-            (Kind::Option { name, in_python: None }, Spelling::Python) => {
+            (Kind::Option { name, python_name: None }, Spelling::Python) => {
                 write!(out, "`{}=`", name.replace('-', "_"))
             }
         }
@@ -81,9 +81,9 @@ pub struct Phrase(Vec<Part>);
 /// ```
 /// use juror_document::{Spelling, option, phrase};
 ///
-/// let hint = phrase!["begin it anew with ", option("fresh")];
-/// assert_eq!(hint.spelled(Spelling::Program), "begin it anew with --fresh");
-/// assert_eq!(hint.spelled(Spelling::Python), "begin it anew with `fresh=`");
+/// let hint = phrase!["start over with ", option("fresh")];
+/// assert_eq!(hint.spelled(Spelling::Program), "start over with --fresh");
+/// assert_eq!(hint.spelled(Spelling::Python), "start over with `fresh=`");
 /// ```
 #[macro_export]
 macro_rules! phrase {

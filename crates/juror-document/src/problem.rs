@@ -5,6 +5,8 @@ use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 
 use crate::label_problem::LabelProblem;
+use crate::notice::{Phrase, Spelling, option};
+use crate::phrase;
 use crate::tools_problem::ToolsProblem;
 
 /// A position in a file.
@@ -339,13 +341,16 @@ impl fmt::Display for Problem {
             Problem::BadYaml { message, .. } => write!(f, "not valid YAML: {message}"),
             Problem::RepeatedKey(key) => write!(f, "the key `{key}` is used twice"),
             Problem::TruthAsText { word, truth } => {
-                write!(f, "`{word}` is read as a text, which other readers take for {truth}")
+                write!(f, "`{word}` is read as text; other YAML readers read it as {truth}")
             }
             Problem::InvalidUtf8 => f.write_str("the text is not valid UTF-8"),
             Problem::Unreadable(why) => write!(f, "the file cannot be read: {why}"),
             Problem::NotANumber(word) => write!(f, "not valid JSON: {word} is not a number"),
             Problem::NumberAsText(word) => {
-                write!(f, "`{word}` is read as a text, here and wherever it stands for a number")
+                write!(
+                    f,
+                    "`{word}` is read as text, not as a number, here and wherever else it stands"
+                )
             }
             Problem::MissingField { field, of } => write!(f, "this {of} has no `{field}`"),
             Problem::MisspeltField { field, of, found } => {
@@ -391,7 +396,7 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::NoTrial { n_more } => {
-                f.write_str("`trial` is not a whole number from 1 on, and is ignored")?;
+                f.write_str("`trial` is not a whole number of at least 1, and is ignored")?;
                 and_more(f, *n_more)
             }
             Problem::UnknownQuestion(id) => {
@@ -420,11 +425,11 @@ impl fmt::Display for Problem {
                 write!(
                     f,
                     "{failed} {have} numbers, and {are} left out of the statistics, as profile 5 does: \
-                     these results do not tell which profile made them"
+                     the results do not say which profile produced them"
                 )
             }
             Problem::UnknownStatus { word, n_more } => {
-                write!(f, "unknown status `{word}` of a step, which can match nothing")?;
+                write!(f, "unknown status `{word}` of a step; the step cannot match")?;
                 and_more(f, *n_more)
             }
             Problem::UncountedMetrics { step, n: 1 } => {
@@ -450,30 +455,36 @@ fn article(noun: &str) -> &'static str {
 }
 
 fn and_more(f: &mut fmt::Formatter<'_>, n_more: usize) -> fmt::Result {
-    if n_more == 0 { Ok(()) } else { write!(f, ", here and {n_more} times more") }
+    match n_more {
+        0 => Ok(()),
+        1 => f.write_str(", here and in 1 more place"),
+        n => write!(f, ", here and in {n} more places"),
+    }
 }
 
 impl Problem {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Phrase> {
         match self {
             Problem::BadYaml { hint, .. } => hint.map(Into::into),
             Problem::RepeatedKey(_) => Some("keep one of them; the last would count".into()),
             Problem::TruthAsText { word, truth } => {
-                Some(format!("write `{truth}` if that is meant, or \"{word}\" in quotes"))
+                Some(format!("write `{truth}` if that is meant, or \"{word}\" in quotes").into())
             }
             Problem::WrongType { expected: "true or false", found: "a text" } => {
                 Some("write `true` or `false` without quotes; `yes` and `no` are texts".into())
             }
             Problem::InvalidUtf8 => Some("save the file as UTF-8".into()),
             Problem::NumberAsText(_) => {
-                Some("it counts nowhere; write null if nothing is meant".into())
+                Some("it is not counted; write null for a missing value".into())
             }
             Problem::NotANumber(_) => Some(
                 "leave the value out or write null; json.dumps(…, allow_nan=False) finds it".into(),
             ),
-            Problem::MisspeltField { field, .. } => Some(format!("did you mean `{field}`?")),
-            Problem::MissingField { field, of } => Some(format!("add `{field}` to the {of}")),
+            Problem::MisspeltField { field, .. } => Some(format!("did you mean `{field}`?").into()),
+            Problem::MissingField { field, of } => {
+                Some(format!("add `{field}` to the {of}").into())
+            }
             Problem::DuplicateQuestion(_) => Some("ids are unique over all templates".into()),
             Problem::UnknownColumn { known, .. } if known.is_empty() => {
                 Some("the reference output has no columns".into())
@@ -482,52 +493,55 @@ impl Problem {
                 const MOST: usize = 50;
                 let n_more = known.len().saturating_sub(MOST);
                 let more = if n_more > 0 { format!(" and {n_more} more") } else { String::new() };
-                Some(format!("columns present: {}{more}", known[..known.len() - n_more].join(", ")))
+                let shown = known[..known.len() - n_more].join(", ");
+                Some(format!("columns present: {shown}{more}").into())
             }
             Problem::MissingOutput(_) => Some(
                 "add `output` to the step, or `match: args` to match it by its arguments; \
-                 `steps.match_without_output: args` in the settings says it of all"
+                 `steps.match_without_output: args` in the settings does so for all steps"
                     .into(),
             ),
             Problem::EmptyGroup => Some("add a step to the group, or leave the group out".into()),
-            Problem::DuplicateResponse(_) => {
-                Some("several answers to a question are told apart by `trial`: 1, 2 and so on".into())
-            }
+            Problem::DuplicateResponse(_) => Some(
+                "several answers to a question are told apart by `trial`: 1, 2 and so on".into(),
+            ),
             Problem::UnknownQuestion(_) => {
                 Some("check that responses and reference belong together".into())
             }
-            Problem::UnknownKey { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Problem::UnknownKey { near: Some(near), .. } => {
+                Some(format!("did you mean `{near}`?").into())
+            }
             Problem::OutOfRange { .. } => {
                 Some("it counts as an answer without a score; write shares, not percentages".into())
             }
             Problem::NegativeAmount { .. } => {
-                Some("it counts as it stands; correct it, or leave it out".into())
+                Some("it is counted as written; correct it, or leave it out".into())
             }
             Problem::UnknownProfile { .. } => {
-                Some("choose with --profile: 5, or 6, which counts them in; in Python `profile=`".into())
+                Some(phrase!["choose with ", option("profile"), ": 5, or 6, which counts them in"])
             }
             Problem::UnknownStatus { .. } => {
                 Some("write `success` or `error`, or leave it out".into())
             }
-            Problem::UncountedMetrics { .. } => Some(
-                "give the settings whose `steps.kinds` says that these are retrieval steps, with -c"
-                    .into(),
-            ),
+            Problem::UncountedMetrics { .. } => Some(phrase![
+                "give the settings whose `steps.kinds` says that these are retrieval steps, with ",
+                option("config")
+            ]),
             Problem::NoNumber { found: NotNumber::TooLarge, .. } => None,
             Problem::NoNumber { found: NotNumber::Other(_), .. } => {
                 Some("write it without quotes".into())
             }
             Problem::NoResponses { near: Some((key, near)), .. } => {
-                Some(format!("did you mean `{near}` by `{key}`?"))
+                Some(format!("did you mean `{near}` by `{key}`?").into())
             }
             Problem::NoResponses { near: None, .. } => Some(
                 "looked for `actual_answer`, `actual_steps`, `status`, `error` and token counts, \
                  in objects by question id or with a `question_id`"
                     .into(),
             ),
-            Problem::BadSetting { hint, .. } => hint.clone(),
-            Problem::UnknownSetting { hint, .. } => Some(hint.clone()),
-            Problem::Label(problem) => problem.hint().map(Into::into),
+            Problem::BadSetting { hint, .. } => hint.clone().map(Into::into),
+            Problem::UnknownSetting { hint, .. } => Some(hint.clone().into()),
+            Problem::Label(problem) => problem.hint(),
             Problem::Tools(problem) => problem.hint().map(Into::into),
             _ => None,
         }
@@ -536,7 +550,7 @@ impl Problem {
 
 impl DatasetError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Phrase> {
         self.problem.hint()
     }
 
@@ -555,7 +569,7 @@ impl fmt::Display for DatasetError {
             write!(f, "\n  at {path}")?;
         }
         if let Some(hint) = self.hint() {
-            write!(f, "\n  hint: {hint}")?;
+            write!(f, "\n  hint: {}", hint.spelled(Spelling::Program))?;
         }
         Ok(())
     }

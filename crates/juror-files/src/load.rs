@@ -102,13 +102,13 @@ impl Lent {
             }
             if State::of(&file).map_err(failed)? != state || bytes.len() != size {
                 return Err(failed_because(
-                    "it was changed before its text was kept; evaluate it again, and look at a \
-                     result before you write to its file",
+                    "it changed before it was read completely; evaluate it again, and access a result \
+                     before changing its file",
                 ));
             }
             return Ok(Document::new(&name, bytes, format)?);
         }
-        Err(failed_because("nobody wants it any more"))
+        Err(failed_because("it is no longer needed"))
     }
 }
 
@@ -198,10 +198,10 @@ mod tests {
             lent.expect("read in place").keep(|| is_unwanted).err().expect("refused").to_string()
         };
         let error = refusal(lent, false);
-        assert!(error.contains("it was changed before its text was kept"), "{error}");
+        assert!(error.contains("it changed before it was read completely"), "{error}");
         let (_, lent) = load_to_keep(name).expect("loaded");
         let error = refusal(lent, true);
-        assert!(error.ends_with("nobody wants it any more"), "{error}");
+        assert!(error.ends_with("it is no longer needed"), "{error}");
     }
 
     #[test]

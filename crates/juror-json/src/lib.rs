@@ -9,6 +9,7 @@
 //!   skips the rest without parsing it.
 //! - [`text_of`] unescapes a string, borrowing if there is nothing to unescape. [`same_text`] and
 //!   [`contains_text`] compare strings without unescaping them whenever possible.
+//! - An [`ExactNumber`] compares by value, with all of its digits.
 //!
 //! The fast reader decides only what it is sure of. Anything unusual and any syntax error is left
 //! to `serde_json`, which reads the same text again and has the last word; property tests check
@@ -33,6 +34,7 @@
 //! tools here. This crate depends on no other crate of the project.
 
 pub mod cursor;
+mod exact_number;
 mod object;
 pub mod python;
 mod reader;
@@ -40,6 +42,7 @@ mod skip;
 mod string;
 mod value;
 
+pub use exact_number::{ExactNumber, is_exact};
 pub use object::{MapOnly, Object, ObjectKey};
 pub use reader::{end_of_string, from_str, read_with};
 pub use string::{

@@ -23,7 +23,7 @@ const DECIDED: [(&[&str], &[&str]); 7] = [
 ];
 
 /// Returns whether the prompt for a purpose decides a metric. Any other metric is an output of a
-/// custom evaluation, and a result does not tell of which: the prompts of all of them count.
+/// custom evaluation; since results do not name it, the prompts of all custom evaluations count.
 pub fn decides(purpose: &str, metric: &str) -> bool {
     match DECIDED.iter().find(|(_, metrics)| metrics.contains(&metric)) {
         Some((purposes, _)) => purposes.contains(&purpose),

@@ -165,7 +165,7 @@ fn mean_cosine(vectors: &[Vec<f64>]) -> Result<f64, CallError> {
     let mut sum = 0.0;
     for vector in generated {
         let cosine = cosine(question, vector);
-        let zero = || CallError::Unreadable("a vector has no direction".into());
+        let zero = || CallError::Unreadable("a vector is zero".into());
         sum += cosine.ok_or_else(zero)?;
     }
     let mean = sum / generated.len() as f64;

@@ -89,7 +89,7 @@ pub(crate) fn only<T>(
             return Err("the reply gives two different verdicts");
         }
     }
-    first.ok_or("its verdict only repeats what stands in the judged text")
+    first.ok_or("its verdict only repeats text from the judged answer")
 }
 
 /// The judged texts, to tell what a model says from what it quotes. Texts can be long and replies

@@ -36,7 +36,7 @@ pub enum TemplateError {
     #[error("it has no place for `{0}`")]
     MissingPlace(&'static str),
     /// A brace is neither doubled nor part of a placeholder.
-    #[error("a brace stands alone; double it to have one in the prompt")]
+    #[error("a single brace; write it twice for a literal brace")]
     LoneBrace,
     /// The line `---` is missing.
     #[error("there is no line `---` between the two parts of the prompt")]

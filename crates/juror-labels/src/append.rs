@@ -12,7 +12,7 @@ pub fn append_label(path: &Path, line: &LabelLine<'_>) -> io::Result<()> {
     let is_new = !path.exists();
     let mut file = File::options().read(true).append(true).create(true).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no plain file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     file.lock()?;
     let mut text = line.text() + "\n";

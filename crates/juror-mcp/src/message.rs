@@ -39,7 +39,7 @@ pub(crate) struct Message<'m> {
 impl<'m> Message<'m> {
     /// Reads a message; an error says what is wrong with it.
     pub(crate) fn read(text: &'m str) -> Result<Message<'m>, RpcError> {
-        let no_object = || RpcError::new(INVALID_REQUEST, "The message is no JSON-RPC object");
+        let no_object = || RpcError::new(INVALID_REQUEST, "The message is not a JSON-RPC object");
         // A list would be read as the fields in order.
         if text.trim_start().starts_with('[') {
             return Err(no_object());

@@ -151,7 +151,7 @@ impl Recorded {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line)| {
             RecordedLine::read(line)
-                .map_err(|why| format!("line {number} is no recorded reply: {why}"))
+                .map_err(|why| format!("line {number} is not a recorded reply: {why}"))
         };
         lines.map(read).collect::<Result<_, String>>().map(Recorded)
     }

@@ -316,7 +316,7 @@ fn proxies(environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Proxy>, S
         let Some(address) = get(name) else { continue };
         // The address may contain a password, so it is not in the message.
         let proxy =
-            proxy(address).map_err(|_| format!("{name} of the environment is no address"))?;
+            proxy(address).map_err(|_| format!("{name} of the environment is not an address"))?;
         proxies.push(proxy.no_proxy(NoProxy::from_string(&exempt)));
     }
     Ok(proxies)

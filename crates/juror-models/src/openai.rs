@@ -281,5 +281,6 @@ pub(crate) fn read_vector(value: Option<&Value>) -> Result<Vec<f64>, ModelError>
     let numbers = value.and_then(Value::as_array);
     let numbers = numbers.ok_or_else(|| missing("embedding"))?;
     let vector: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
-    vector.ok_or_else(|| ModelError::Unusable("a vector holds something else than numbers".into()))
+    vector
+        .ok_or_else(|| ModelError::Unusable("a vector contains values that are not numbers".into()))
 }

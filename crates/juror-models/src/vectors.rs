@@ -28,7 +28,7 @@ fn check(vectors: &[Vec<f64>], n_texts: usize) -> Result<(), String> {
         return Err(format!("vectors of different sizes: {size} and {}", other.len()));
     }
     if vectors.iter().any(|vector| vector.iter().all(|number| *number == 0.0)) {
-        return Err("a vector has no direction".into());
+        return Err("a vector is zero".into());
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ mod tests {
         let why = |vectors: &[Vec<f64>], n| decode(&encode(vectors, n)).expect_err("unusable");
         assert_eq!(why(&[vec![1.0]], 2), "1 vectors for 2 texts");
         assert_eq!(why(&[vec![1.0], vec![1.0, 2.0]], 2), "vectors of different sizes: 1 and 2");
-        assert_eq!(why(&[vec![0.0, 0.0]], 1), "a vector has no direction");
+        assert_eq!(why(&[vec![0.0, 0.0]], 1), "a vector is zero");
         assert!(decode("2:AAAA").is_err() && decode("").is_err() && decode("9:!").is_err());
     }
 }

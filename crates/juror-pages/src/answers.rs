@@ -11,8 +11,8 @@ use juror_report::AnswerText;
 use juror_runs::RunFile;
 use serde::Deserialize;
 
-/// The journal of a benchmark, which has the calls of agents.
-pub(crate) struct Journal(Document);
+/// The journal of a benchmark, in which each line is an attempt with the calls of the agent.
+pub(crate) struct AttemptLines(Document);
 
 /// What identifies an attempt in the journal.
 #[derive(Deserialize)]
@@ -22,15 +22,15 @@ struct AttemptName {
     trial: Option<u32>,
 }
 
-impl Journal {
+impl AttemptLines {
     /// Reads the journal of a run, if it is a benchmark and has one. A journal that cannot be read
     /// only means that calls are not shown.
-    pub(crate) fn of(run: &ScoredRun) -> Option<Journal> {
+    pub(crate) fn of(run: &ScoredRun) -> Option<AttemptLines> {
         if run.facts.kind != Kind::Bench || run.manifest.is_none() {
             return None;
         }
         let path = RunFile::Attempts.path_in(Path::new(&run.facts.source));
-        load(&path.display().to_string()).ok().map(Journal)
+        load(&path.display().to_string()).ok().map(AttemptLines)
     }
 
     /// The last line of each attempt: an attempt that was made again has several.
@@ -47,9 +47,12 @@ impl Journal {
 
 /// The texts of each row. Results come in the order of the rows; those that could not be read have
 /// no row.
-pub(crate) fn answers<'r>(run: &'r ScoredRun, journal: Option<&'r Journal>) -> Vec<AnswerText<'r>> {
+pub(crate) fn answers<'r>(
+    run: &'r ScoredRun,
+    journal: Option<&'r AttemptLines>,
+) -> Vec<AnswerText<'r>> {
     let mut results = run.results().into_iter();
-    let attempts = journal.map(Journal::lines).unwrap_or_default();
+    let attempts = journal.map(AttemptLines::lines).unwrap_or_default();
     let answer = |item: &juror_score::ScoredItem| {
         let result = results.find(|(id, _)| **id == *item.id).map(|(_, text)| text);
         let group = run.scores.group_of(item).to_owned();

@@ -9,7 +9,7 @@ use juror_score::read::judged_aspects;
 use juror_score::statistics::CONFIDENCE;
 
 use crate::about::about;
-use crate::answers::{Journal, answers};
+use crate::answers::{AttemptLines, answers};
 use crate::judge_settings::{JudgeReplies, settings_of};
 use crate::kept_calls::KeptCalls;
 use crate::scored_run::ScoredRun;
@@ -19,7 +19,7 @@ pub struct RunPages<'r> {
     runs: Vec<&'r ScoredRun>,
     /// Those of each run, once they are needed.
     statistics: Vec<OnceLock<Statistics>>,
-    journals: Vec<Option<Journal>>,
+    journals: Vec<Option<AttemptLines>>,
     calls: Vec<KeptCalls>,
     links: Vec<PageLink>,
     notes: Vec<String>,
@@ -37,7 +37,7 @@ impl<'r> RunPages<'r> {
         let runs: Vec<&ScoredRun> = runs.into_iter().collect();
         RunPages {
             statistics: runs.iter().map(|_| OnceLock::new()).collect(),
-            journals: runs.iter().map(|run| Journal::of(run)).collect(),
+            journals: runs.iter().map(|run| AttemptLines::of(run)).collect(),
             calls: kept_calls(&runs, &JudgeReplies::default()),
             runs,
             links: Vec::new(),

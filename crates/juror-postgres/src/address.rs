@@ -70,7 +70,8 @@ impl Address {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Address, StoreError> {
         // The text may hold a password, so that no message repeats it.
-        let url = Url::parse(text).map_err(|error| wrong(format!("it is no address: {error}")))?;
+        let url =
+            Url::parse(text).map_err(|error| wrong(format!("it is not an address: {error}")))?;
         if url.fragment().is_some() {
             return Err(wrong("a `#` in it must be written as %23"));
         }
@@ -123,7 +124,7 @@ impl Address {
             None if self.host.is_here() => Tls::Off,
             Some("verify-full") | None => Tls::VerifyFull { roots },
             Some(mode) => {
-                let problem = format!("`sslmode={mode}` does not say who answers");
+                let problem = format!("`sslmode={mode}` does not verify the server");
                 return Err(StoreError::Address {
                     problem: format!("the address of the database: {problem}"),
                     hint: Some(
@@ -216,7 +217,7 @@ fn schema_name(name: &str) -> Result<String, StoreError> {
 
 fn seconds(name: &str, value: &str) -> Result<Duration, StoreError> {
     let seconds = value.parse().ok().map(Duration::from_secs);
-    seconds.ok_or_else(|| wrong(format!("`{name}={value}` is no number of seconds")))
+    seconds.ok_or_else(|| wrong(format!("`{name}={value}` is not a number of seconds")))
 }
 
 fn wrong(problem: impl std::fmt::Display) -> StoreError {
@@ -291,7 +292,7 @@ mod tests {
     fn a_wrong_address_is_refused_without_repeating_it() {
         for (text, told) in [
             ("postgresql://ann:hush@db.org", "it names no database"),
-            ("postgresql://ann:hush@db.org:port/e", "it is no address"),
+            ("postgresql://ann:hush@db.org:port/e", "it is not an address"),
             ("postgresql://ann:hush@db.org/e?sslmode=require", "does not say who answers"),
             ("postgresql://ann:hush@db.org/e?schema=A-b", "a schema has small letters"),
             ("postgresql://ann:hush@db.org/e?pool=3", "a parameter `pool`"),

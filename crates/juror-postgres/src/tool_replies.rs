@@ -48,7 +48,7 @@ impl SharedToolReplies {
 
     fn origin(&self, row: &Row, at: usize) -> Result<Origin, StoreError> {
         let name: &str = row.get(at);
-        let unknown = || trouble(&self.0.address, format!("`{name}` is no origin"), None);
+        let unknown = || trouble(&self.0.address, format!("`{name}` is not an origin"), None);
         Origin::of(name).ok_or_else(unknown)
     }
 

@@ -73,7 +73,7 @@ pub(crate) fn in_words(address: &Address, error: &Error) -> StoreError {
             (format!("the password is refused: {message}"), hint)
         }
         state if *state == SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
-            (format!("the server lets nobody in by this name: {message}"), None)
+            (format!("the server rejects this user: {message}"), None)
         }
         state if *state == SqlState::INVALID_CATALOG_NAME => {
             (message.to_owned(), Some("create it with `createdb`, or name another"))
@@ -91,7 +91,7 @@ pub(crate) fn in_words(address: &Address, error: &Error) -> StoreError {
             (format!("it takes no more connections: {message}"), None)
         }
         state if *state == SqlState::READ_ONLY_SQL_TRANSACTION => {
-            (format!("it only reads: {message}"), Some("name the primary server, not a standby"))
+            (format!("it is read-only: {message}"), Some("name the primary server, not a standby"))
         }
         state if *state == SqlState::UNDEFINED_TABLE => (
             message.to_owned(),

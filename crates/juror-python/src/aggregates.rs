@@ -16,7 +16,7 @@ use crate::evaluation::{Log, profile_number};
 use crate::from_json::Builder;
 use crate::input::{path_of, settings};
 use crate::observe::Observer;
-use crate::problem::{InputProblem, Refusal};
+use crate::problem::{InputProblem, Refusal, hint_of};
 
 /// How many results are added before other Python threads get a turn.
 const TURN: usize = 1000;
@@ -133,7 +133,7 @@ impl<'py> Objects<'py> {
         }
         if n_unsure > 0 {
             let problem = Problem::UnknownProfile { n: n_unsure };
-            let (message, hint) = (problem.to_string(), problem.hint());
+            let (message, hint) = (problem.to_string(), hint_of(&problem));
             let told = InputProblem { message, place: None, path: String::new(), hint };
             log.write(&told.to_string(), false)?;
         }

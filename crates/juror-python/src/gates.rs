@@ -171,7 +171,7 @@ pub(crate) fn unmet_gates<'py>(
     let own = OwnMetrics { names: metrics };
     for (metric, least) in fail_under {
         if !least.is_finite() {
-            return Err(PyValueError::new_err(format!("`{metric}`: {least} is no number")));
+            return Err(PyValueError::new_err(format!("`{metric}`: {least} is not a number")));
         }
         let is_own = own.has(&metric);
         let gate = Gate::on_mean(metric, LevelLimit::Min(least));

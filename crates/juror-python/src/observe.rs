@@ -320,8 +320,9 @@ impl<'f, 'py> Fields<'f, 'py> {
         let mut unscored = Traits::NONE;
         self.each(|key, value| {
             let key = key.to_string_lossy();
-            let is_no_error = value.is_none() && key.ends_with("_error");
-            if !is_no_error && number_of(value).is_none() {
+            if value.is_none() {
+                unscored = unscored.and(Traits::of_null(&key));
+            } else if number_of(value).is_none() {
                 unscored = unscored.and(Traits::of_unscored(&key));
             }
         })?;

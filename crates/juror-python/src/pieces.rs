@@ -68,7 +68,7 @@ fn ids(items: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     for item in items.try_iter()? {
         let json = json_of(&item?)?;
         let raw: &RawValue = serde_json::from_str(&json)
-            .map_err(|error| PyValueError::new_err(format!("`{json}` is no id: {error}")))?;
+            .map_err(|error| PyValueError::new_err(format!("`{json}` is not an id: {error}")))?;
         ids.push(format!("{:?}", DocumentId::from_json(raw)));
     }
     Ok(ids)

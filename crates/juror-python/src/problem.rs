@@ -30,7 +30,7 @@ pub(crate) struct Found {
 impl Found {
     /// Describes a problem as it would be described for a file; the path is added later.
     pub(crate) fn of(problem: &Problem) -> Found {
-        Found { path: Vec::new(), message: problem.to_string(), hint: problem.hint() }
+        Found { path: Vec::new(), message: problem.to_string(), hint: hint_of(problem) }
     }
 
     /// Returns the path, in Juror's notation.
@@ -57,6 +57,11 @@ impl Found {
     }
 }
 
+/// Returns the hint of a problem, with options as Python spells them.
+pub(crate) fn hint_of(problem: &Problem) -> Option<String> {
+    problem.hint().map(|hint| hint.spelled(Spelling::Python))
+}
+
 /// A problem of an input, as Python reports it.
 #[derive(Clone)]
 pub(crate) struct InputProblem {
@@ -74,7 +79,7 @@ impl InputProblem {
             message: error.problem.to_string(),
             place: is_file.then(|| (place.file.clone(), place.line, place.column)),
             path: place.path.to_string(),
-            hint: error.hint(),
+            hint: hint_of(&error.problem),
         }
     }
 

@@ -107,8 +107,8 @@ impl<'py> Run<'py> {
         };
         let notice = Notice::new(format!("`{source}` is damaged: {damage}"));
         let notice = notice.hint(
-            "run the command that began it again with `fresh=True`, or give its results.jsonl, whose \
-             lines are taken for all that there is",
+            "run the same command again with `fresh=True`, or give its results.jsonl, whose lines \
+             are taken for all that there is",
         );
         Err(Refusal::Dataset(vec![InputProblem::without_place(&notice)], 0).into_error(py))
     }

@@ -249,7 +249,7 @@ impl<'py> Written<'py> {
         if !is_scalar || !scalar.problems.is_empty() {
             let name = type_name(key);
             self.problem_without_value(
-                format!("a key of type `{name}` is no text"),
+                format!("a key of type `{name}` is not text"),
                 Some("keys are texts or numbers".into()),
             );
         }
@@ -320,7 +320,7 @@ impl<'py> Written<'py> {
         if let Ok(tuple) = value.cast::<PyTuple>() {
             self.nested(value, |written, tuple| written.list(tuple.iter()), tuple);
         } else if value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyByteArray>() {
-            self.problem("bytes are no text".into(), Some("decode them".into()));
+            self.problem("bytes are not text".into(), Some("decode them".into()));
         } else if let Ok(mapping) = value.cast::<PyMapping>() {
             self.nested(value, Written::mapping, mapping);
         } else if let Ok(sequence) = value.cast::<PySequence>() {

@@ -186,9 +186,9 @@ ANSWERS: list[tuple[Any, str | None, str | None]] = [
     ("half \ud800 and \ud83d\ude00", "half \ufffd and \U0001f600", None),
     ({"final_answer": "x", "answer_details": [float("nan"), {1}, Path("p")]}, "x", None),
     ({"error": "no model"}, None, "no model"),
-    (None, None, "the agent returned nothing, which is no answer"),
-    (7, None, "the agent returned a value of type `int`, which is no answer"),
-    (["a"], None, "the agent returned a value of type `list`, which is no answer"),
+    (None, None, "the agent returned nothing, which is not an answer"),
+    (7, None, "the agent returned a value of type `int`, which is not an answer"),
+    (["a"], None, "the agent returned a value of type `list`, which is not an answer"),
     ({}, None, "the dict that the agent returned has no `final_answer`"),
     # As of agents that are no Python objects: no part that cannot be read costs the others.
     ({"answer": "x"}, "x", None),

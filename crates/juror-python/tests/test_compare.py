@@ -563,7 +563,7 @@ def test_the_example_of_four_templates_supports_little() -> None:
     steps = juror.statistics(results)["micro"]["steps_score"]
     assert steps["mean"] == pytest.approx(17 / 39) and steps["se"] == pytest.approx(0.259863129)
     assert (steps["clusters"], steps["caution"]) == (4, "few_clusters")
-    assert "4 templates are few for an interval" in str(juror.statistics(results))
+    assert "4 templates are too few for a reliable interval" in str(juror.statistics(results))
 
 
 def test_reports_are_mappings_that_become_dicts(before: list[Data], tmp_path: Path) -> None:

@@ -609,7 +609,7 @@ def spoil(value: Data) -> None:
         ({"threads": 0}, "threads is 0, and should be at least 1"),
         ({"threads": -1}, "threads is -1, and should be at least 1"),
         ({"metrics": 5}, "metrics is a mapping of names to functions, not `int`"),
-        ({"metrics": {"m": 5}}, "the metric `m` is no function, but `int`"),
+        ({"metrics": {"m": 5}}, "the metric `m` is not a function, but `int`"),
     ],
 )
 def test_wrong_arguments_are_named(options: Data, message: str) -> None:
@@ -676,7 +676,7 @@ def test_misspelt_keys_and_texts_for_numbers_are_told_once(caplog: pytest.LogCap
     responses = {f"q{n}": {"answer": "x", "status": "success", "total_tokens": "12"} for n in range(300)}
     juror.run_evaluation(reference, responses, ask_models=False)
     tokens, answer, expected = sorted(record.getMessage() for record in caplog.records)
-    assert "`total_tokens` is a text" in tokens and "299 times more" in tokens
+    assert "`total_tokens` is a text" in tokens and "in 299 more places" in tokens
     assert "did you mean `actual_answer`?" in answer
     assert "did you mean `reference_answer`?" in expected
 

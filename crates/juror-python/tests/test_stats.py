@@ -168,7 +168,7 @@ REFUSED = [
     (lambda: stats.mean([10**400]), "values[0]: expected a number, found `int`"),
     (lambda: stats.mean([1, 2], ["a"]), "clusters: 1 entries, but 2 in `values`"),
     (lambda: stats.mean([1, 2], ["a", []]), "clusters[1]: `[]` cannot be a label"),  # type: ignore[list-item]
-    (lambda: stats.mean([1, 2], ["a", NAN]), "clusters[1]: `nan` is no label: it equals nothing"),
+    (lambda: stats.mean([1, 2], ["a", NAN]), "clusters[1]: `nan` is not a label: it equals nothing"),
     (lambda: stats.mean([1, 2], confidence=95), "confidence: expected a number between 0 and 1, found `95`"),
     (lambda: stats.mean([1, 2], confidence=NAN), "confidence: expected a number between 0 and 1, found `NaN`"),
     (lambda: stats.mean([1e308, 1e308, -1e308]), "the numbers are too large to compute with"),

@@ -112,7 +112,9 @@ fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<S
     notes.extend(about_missing(statistics));
     let has_mark = own.iter().any(|(_, own)| own.caution == Some(Caution::FewClusters));
     if has_mark && !notes.iter().any(|note| note.starts_with(FEW)) {
-        notes.push(format!("{FEW} fewer than {FEW_CLUSTERS} queries are few for an interval"));
+        notes.push(format!(
+            "{FEW} fewer than {FEW_CLUSTERS} queries are too few for a reliable interval"
+        ));
     }
     notes
 }
@@ -325,7 +327,7 @@ mod tests {
         assert_eq!(row("G1")[1..3], ["3", "9"], "{table}");
         for told in [
             "± is half of the 95 % interval of a mean, allowing for 12 queries",
-            "* fewer than 10 queries are few for an interval",
+            "* fewer than 10 queries are too few for a reliable interval",
             "no ± for API Call, API Call of G2, API Call of G1: the means of all queries are equal",
             "100 % of 12 queries are solved sometimes, by sopr_score",
             "k  pass@k       interval  pass^k       interval   n",
@@ -343,6 +345,6 @@ mod tests {
             trials.map(|(at, trial)| card("G1", at, trial, at > 0 || trial > 1)).collect();
         let table = table(&cards);
         assert!(table.contains('*'), "{table}");
-        assert!(table.contains("* 3 queries are few for an interval"), "{table}");
+        assert!(table.contains("* 3 queries are too few for a reliable interval"), "{table}");
     }
 }

@@ -53,7 +53,7 @@ fn rows(checked: &CheckedJudge) -> Vec<Vec<String>> {
         let n = checked.labels.random.to_string();
         let se = difference.se.map_or(NONE.into(), |se| format!("se {se:.3}"));
         rows.push(row(
-            "people less judge, in the mean",
+            "mean of people minus the judge",
             &Amounts::of_metric(&checked.calibration.metric).change(difference.mean),
             &se,
             &n,
@@ -111,7 +111,7 @@ fn outcome(checked: &CheckedJudge) -> String {
                 }
             };
             let lack = match own.caution {
-                Some(Caution::OneValue) => ", without an interval: one label tells of no spread",
+                Some(Caution::OneValue) => ", without an interval: one label shows no spread",
                 _ => "",
             };
             format!("{raw}\ncorrected {method}: {}{lack}", own.shown())

@@ -7,7 +7,8 @@ use crate::markdown::{Page, Titles, code, name};
 /// How many characters of a reason are shown.
 const WHY_WIDTH: usize = 300;
 
-/// A heading with the worst verdict, or one that says that there are no gates. `what` is told about.
+/// Returns a heading with the worst verdict, or one that says that there are no gates. `what` names
+/// what the gates are about.
 pub(crate) fn heading<'o>(
     what: &str,
     outcomes: impl IntoIterator<Item = &'o GateOutcome>,

@@ -194,7 +194,7 @@ pub(crate) fn about_few<'s>(
 }
 
 fn few(what: &str) -> String {
-    format!("{FEW} {what} are few for an interval: look at each of them")
+    format!("{FEW} {what} are too few for a reliable interval: check each one")
 }
 
 /// How a table shows intervals: by `±` and a mark if clusters are few, or by their ends.

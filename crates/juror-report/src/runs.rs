@@ -44,7 +44,9 @@ pub fn about_run_means<'m>(means: impl IntoIterator<Item = &'m RunMean>) -> Vec<
         ),
         (
             has(|mean| mean.is_of_few),
-            format!("{FEW} fewer than {FEW_CLUSTERS} templates or queries are few for an interval"),
+            format!(
+                "{FEW} fewer than {FEW_CLUSTERS} templates or queries are too few for a reliable interval"
+            ),
         ),
         (
             has(|mean| mean.interval.is_none()),
@@ -144,7 +146,7 @@ run           name       began (UTC)  kind   n   steps_score       state
 runs/one  main�[2J  2026-11-16 23:42  eval  12  0.500 ±0.25*    complete
 runs/two  main�[2J  2026-11-16 23:42  eval   –             –  unfinished
 ± is half of the 95 % interval of a mean
-* fewer than 10 templates or queries are few for an interval
+* fewer than 10 templates or queries are too few for a reliable interval
 "
         );
         let mut paid = runs;

@@ -80,8 +80,9 @@ pub fn read_calibration(document: &Document) -> Result<Calibration, Problems> {
         Problems::from(document.error_at(path, Problem::BadSetting { message, hint }))
     };
     let read: Result<Calibration, _> = document.parse(document.json());
-    let read = read
-        .map_err(|(_, error)| bad(Path::default(), format!("this is no calibration: {error}")))?;
+    let read = read.map_err(|(_, error)| {
+        bad(Path::default(), format!("this is not a calibration: {error}"))
+    })?;
     let top = Path::default();
     if read.format != Calibration::FORMAT {
         let known = Calibration::FORMAT;
@@ -163,6 +164,6 @@ mod tests {
         let bad = told(&written("juror.calibration/1", "1.5")).expect_err("a bad label");
         assert!(bad.starts_with("c.json:2:") && bad.contains("`1.5` is not from 0 to 1"), "{bad}");
         let bad = told("{\"format\": 1}").expect_err("no calibration");
-        assert!(bad.contains("this is no calibration") && bad.contains("hint: "), "{bad}");
+        assert!(bad.contains("this is not a calibration") && bad.contains("hint: "), "{bad}");
     }
 }

@@ -52,7 +52,7 @@ impl Environment {
         for line in variables.unread {
             // Do not repeat the line: it may hold a key.
             tell(&format!(
-                "{FILE}:{line}: this line cannot be read and is passed over\n  hint: lines are NAME=value, values with blanks in quotes; $NAME means a line above it, or write '$' in single quotes"
+                "{FILE}:{line}: this line cannot be read and is ignored\n  hint: lines are NAME=value, values with blanks in quotes; $NAME means a line above it, or write '$' in single quotes"
             ));
         }
         Environment { has_process: true, file: variables.values }
@@ -98,7 +98,7 @@ fn find(
 
 /// Reads `.env`; returns an empty text if there is none.
 fn file_text() -> Result<String, String> {
-    let unread = |why: &str| format!("{FILE}: {why}; it is passed over");
+    let unread = |why: &str| format!("{FILE}: {why}; it is ignored");
     // Reading from a pipe would block.
     if !std::fs::metadata(FILE).is_ok_and(|about| about.is_file()) {
         return Ok(String::new());

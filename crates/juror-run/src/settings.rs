@@ -236,7 +236,7 @@ macro_rules! words {
             }
 
             /// Returns the word for a rule.
-            #[allow(dead_code, reason = "not every rule is told of")]
+            #[allow(dead_code, reason = "some rules are never written")]
             pub(crate) fn word(meant: $meant) -> $name {
                 match meant { $($value => $name::$word,)* }
             }
@@ -414,7 +414,7 @@ pub struct ModelsSettings {
     pub agent: Option<ModelSettings>,
     /// Compares meanings, for `answer_relevance`.
     pub embedding: Option<ModelSettings>,
-    /// Calls at a time; as many as the server bears when left out, 16 at most.
+    /// Calls at a time; as many as the server can handle when left out, 16 at most.
     pub concurrency: Option<NonZero<u32>>,
     /// Calls a minute at most.
     pub requests_per_minute: Option<NonZero<u64>>,
@@ -733,7 +733,8 @@ impl Settings {
             if evaluation.inputs.iter().any(|input| input.meant().is_steps()) {
                 let keys = evaluation.steps_keys.as_deref().unwrap_or_default();
                 if evaluation.steps_name.is_none() || keys.is_empty() {
-                    let message = "steps are shown, but not which and what of them".into();
+                    let message =
+                        "steps are shown, but `steps_name` and `steps_keys` are missing".into();
                     complain(path, message, "add `steps_name` and `steps_keys: [args, output]`");
                 }
             }
@@ -1002,8 +1003,8 @@ mod tests {
         let kinds: Vec<String> = (0..500).map(|n| format!("    a{n}: x\n")).collect();
         let told =
             read(&format!("steps:\n  kinds:\n{}", kinds.concat())).expect_err("wrong settings");
-        assert_eq!(told.matches(": not a word").count(), 50, "{told}");
-        assert!(told.contains("over 50 settings are of wrong types"), "{told}");
+        assert_eq!(told.matches(": not a value").count(), 50, "{told}");
+        assert!(told.contains("more than 50 settings have the wrong type"), "{told}");
     }
 
     #[test]
@@ -1012,7 +1013,7 @@ mod tests {
         let unknown: Vec<String> = (0..20_000).map(|n| format!("x{n}: 1\n")).collect();
         let told = |yaml: &str| read(yaml).expect_err("wrong settings");
         let kinds = told(&format!("steps:\n  kinds:\n{}", kinds.concat()));
-        assert_eq!(kinds.matches(": not a word").count(), 50, "{kinds}");
+        assert_eq!(kinds.matches(": not a value").count(), 50, "{kinds}");
         let unknown = told(&unknown.concat());
         assert!(unknown.contains("1:1: unknown setting `x0`"), "{unknown}");
         assert_eq!(unknown.matches(": unknown setting").count(), Problems::MOST, "{unknown}");
@@ -1087,10 +1088,7 @@ mod tests {
             "juror.yaml:3:3: unknown setting `scorng`\n  at steps.scorng\n  hint: did you mean `scoring`?"
         );
         let error = read("steps:\n  scoring: first\n").expect_err("no such word");
-        assert!(
-            error.starts_with("juror.yaml:2:12: not a word that this setting knows"),
-            "{error}"
-        );
+        assert!(error.starts_with("juror.yaml:2:12: not a value of this setting"), "{error}");
         assert!(error.ends_with("hint: one of: last_group, all_groups"), "{error}");
         let error = read("profile: 7\n").expect_err("no such profile");
         assert!(error.contains("there is no profile 7; choose 5 or 6"), "{error}");

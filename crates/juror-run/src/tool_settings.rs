@@ -114,7 +114,7 @@ pub enum MissWord {
 pub enum ArgumentsWord {
     /// To the letter.
     Exact,
-    /// In any order, where there is no reply to the letter.
+    /// In any order, if there is no exact match.
     AnyOrder,
 }
 
@@ -124,7 +124,7 @@ pub enum ArgumentsWord {
 pub enum NumbersWord {
     /// As they are written: `5` is not `5.0`.
     Exact,
-    /// By value, where there is no reply to the letter.
+    /// By value, if there is no exact match.
     Equal,
 }
 

@@ -54,8 +54,9 @@ impl Home {
         let goes_on = resume.retry_errors || resume.even_if_changed;
         let notice = match &chosen.passed_over {
             Some(passed_over) => Some(passed_over.notice()),
-            None => (chosen.is_new && goes_on)
-                .then(|| "begins anew: there is no earlier run of this name to go on with".into()),
+            None => (chosen.is_new && goes_on).then(|| {
+                "starting a new run: there is no earlier run of this name to resume".into()
+            }),
         };
         Home { folder: Some(chosen.folder), is_new: chosen.is_new, notice }
     }
@@ -65,8 +66,8 @@ impl Home {
         self.folder.as_deref()
     }
 
-    /// Returns what the user should know about the choice, such as an unfinished run that was begun
-    /// otherwise.
+    /// Returns what the user should know about the choice, such as an unfinished run that was started
+    /// with different inputs or settings.
     pub fn notice(&self) -> Option<&Notice> {
         self.notice.as_ref()
     }

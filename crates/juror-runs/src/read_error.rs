@@ -106,10 +106,10 @@ impl RunReadError {
             }
             RunReadError::Damaged { .. } => "the file was left as it is".into(),
             RunReadError::Unfinished { .. } => {
-                "run the command that began it again, which goes on with it".into()
+                "run the same command again to resume it".into()
             }
             RunReadError::Lost { .. } => {
-                "bring the file back, or run the command that began the run again, with --fresh".into()
+                "restore the file, or run the same command again with --fresh".into()
             }
             RunReadError::Lacks { kind: RunKind::Eval, .. } => {
                 "evaluate the same files again into a new folder; replies of models are cached".into()

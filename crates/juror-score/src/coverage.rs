@@ -8,6 +8,7 @@ use juror_json as json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::finding::{KeyPart, split_key};
 use crate::kind_names::StepKind;
 use crate::metric::question_metric;
 use crate::profile::{AnswerErrorKey, Profile, ScoredGroups};
@@ -138,6 +139,14 @@ impl Traits {
         }
         let name = key.strip_suffix("_error").unwrap_or(key);
         question_metric(name).map_or(Traits::NONE, |info| info.needs)
+    }
+
+    /// Like [`Traits::of_unscored`], for a key whose value is null: an error that is null is none.
+    pub fn of_null(key: &str) -> Traits {
+        match split_key(key) {
+            (_, Some(KeyPart::Error)) => Traits::NONE,
+            _ => Traits::of_unscored(key),
+        }
     }
 
     /// Returns these traits and others.
@@ -277,6 +286,8 @@ mod tests {
         ] {
             assert_eq!(Traits::of_unscored(key), needs, "{key}");
         }
+        assert_eq!(Traits::of_null("steps_score"), steps);
+        assert_eq!(Traits::of_null("steps_score_error"), Traits::NONE, "no error");
         let without = |is_error, written| Traits::NONE.with_unscored(steps, is_error, written);
         let known = ReferenceKeys { steps: true, ..ReferenceKeys::default() };
         assert_eq!(without(false, ReferenceKeys::default()), steps);

@@ -1,4 +1,4 @@
-//! Which profile results were made by, as far as they tell.
+//! Infers which profile produced some results.
 //!
 //! Results do not name their rules, and the numbers of failed responses count by one profile and not
 //! by the other. But the profiles leave traces: of a failed response, profile 6 always writes the steps

@@ -60,7 +60,7 @@ fn host_of<B>(request: &Request<B>) -> Result<Option<&str>, Rejection> {
     match (hosts.next(), hosts.next()) {
         (None, _) if request.version() == Version::HTTP_11 => Err(bad("The request names no host")),
         (None, _) => Ok(None),
-        (Some(host), None) => host.to_str().map(Some).map_err(|_| bad("The host is no text")),
+        (Some(host), None) => host.to_str().map(Some).map_err(|_| bad("The host is not text")),
         (Some(_), Some(_)) => Err(bad("The request names several hosts")),
     }
 }

@@ -121,7 +121,7 @@ impl Server {
             return ConnectionEnd::Refused(StatusCode::BAD_REQUEST, why);
         }
         if error.is_parse() {
-            return refused(StatusCode::BAD_REQUEST, "The request is no HTTP/1.1 that makes sense");
+            return refused(StatusCode::BAD_REQUEST, "The request is not valid HTTP/1.1");
         }
         if error.is_incomplete_message() {
             return refused(StatusCode::BAD_REQUEST, "The request broke off");

@@ -293,7 +293,7 @@ impl Server {
             Refusal::Malformed(detail) => {
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 self.metrics.refused();
-                let why = "the request is not made as requests are";
+                let why = "the request is malformed";
                 (self.setup.log)(&LogEvent::Refused { why, status: status.as_u16() });
                 response::json_bytes(status, Bytes::from(detail))
             }

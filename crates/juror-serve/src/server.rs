@@ -241,7 +241,7 @@ impl Server {
         }
         if !self.was_full.swap(true, Ordering::Relaxed) {
             let told = format!(
-                "more than {most} connections are open (--max-connections): those that have waited longest give way to others"
+                "more than {most} connections are open (--max-connections): the longest-waiting ones are closed"
             );
             (self.setup.log)(&LogEvent::Trouble(&told));
         }

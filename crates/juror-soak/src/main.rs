@@ -107,7 +107,7 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let (Some(name), None) = (&soak.reader, soak.only_reader()) {
-        anyhow::bail!("there is no reader `{name}`\n  hint: --list tells them");
+        anyhow::bail!("there is no reader `{name}`\n  hint: --list lists them");
     }
     if let (Some(worker), Some(state)) = (&soak.worker, &soak.state) {
         worker::work(&soak, worker.parse()?, state.as_ref())?;

@@ -32,7 +32,7 @@ pub(crate) fn t_two_sided(t: f64, df: f64) -> f64 {
     incomplete_beta(df / 2.0, 0.5, near, far)
 }
 
-/// Returns `df / (df + t²)` and what it lacks to 1, neither of them by subtraction.
+/// Returns `df / (df + t²)` and `t² / (df + t²)`. Subtracting one from 1 would lose digits.
 fn t_shares(t: f64, df: f64) -> (f64, f64) {
     let ratio = t * t / df;
     (1.0 / (1.0 + ratio), 1.0 / (1.0 + 1.0 / ratio))

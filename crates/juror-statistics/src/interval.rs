@@ -1,4 +1,4 @@
-//! From where to where the truth is likely to be.
+//! Confidence intervals.
 
 use serde::Serialize;
 
@@ -33,8 +33,8 @@ impl Interval {
         self.high / 2.0 - self.low / 2.0
     }
 
-    /// Returns the part within limits, as it is shown of a metric that has them. A metric from 0 to 1
-    /// may have an interval that is wider: that is to be kept wherever it is computed with.
+    /// Returns the part within the limits of a metric, to be shown. The interval of a metric from 0 to
+    /// 1 may be wider; compute with that one.
     #[must_use]
     pub fn clipped(self, least: f64, most: f64) -> Interval {
         Interval { low: self.low.max(least).min(most), high: self.high.min(most).max(least) }

@@ -1,4 +1,4 @@
-//! Whether a run is as good as another but for a margin (non-inferiority).
+//! Non-inferiority: whether a run is worse than another by at most a margin.
 
 use std::fmt;
 

@@ -49,7 +49,7 @@ macro_rules! contract {
     };
 }
 
-fn reply(text: &str, kept_at: i64) -> StoredReply {
+pub(crate) fn reply(text: &str, kept_at: i64) -> StoredReply {
     StoredReply {
         purpose: "answer_claims".into(),
         model: "openai/m".into(),

@@ -157,7 +157,7 @@ impl News {
     fn words(self) -> &'static str {
         match self {
             News::Remade => {
-                "deleted while in use, with all it held; made again, and kept from now on"
+                "deleted while in use, with its contents; created again, and new replies are kept"
             }
             News::Replaced => "replaced by another while in use, which is used from now on",
         }

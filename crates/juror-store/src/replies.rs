@@ -305,18 +305,7 @@ pub(crate) fn whole(row: &Row<'_>, at: impl RowIndex) -> rusqlite::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn reply(text: &str, kept_at: i64) -> StoredReply {
-        StoredReply {
-            purpose: "answer_claims".into(),
-            model: "openai/m".into(),
-            text: text.into(),
-            is_declined: text == "declined",
-            input_tokens: 10,
-            output_tokens: 2,
-            kept_at,
-        }
-    }
+    use crate::contract::reply;
 
     #[test]
     fn a_reply_outlives_its_process() {

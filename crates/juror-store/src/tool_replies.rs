@@ -371,7 +371,8 @@ impl ToSql for Origin {
 impl FromSql for Origin {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Origin> {
         let text = value.as_str()?;
-        Origin::of(text).ok_or_else(|| FromSqlError::Other(format!("`{text}` is no origin").into()))
+        Origin::of(text)
+            .ok_or_else(|| FromSqlError::Other(format!("`{text}` is not an origin").into()))
     }
 }
 

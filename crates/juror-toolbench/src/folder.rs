@@ -17,7 +17,7 @@ pub struct FolderNames {
 
 /// A name that would lead out of its folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name for a folder or file")]
+#[error("`{0}` is not a name for a folder or file")]
 pub struct UnsafeName(pub String);
 
 impl FolderNames {

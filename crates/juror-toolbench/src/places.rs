@@ -15,7 +15,7 @@ pub struct Places<'k> {
 /// Answers that share an id and whose sets are unknown, so that they cannot be matched.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{id}` is the id of a query of {}, and which is meant is not told\n  hint: name sets alike in answers and queries, or take one set alone", sets.join(" and of ")
+    "`{id}` is the id of a query of {}, and the answer does not say which\n  hint: use the same set names in answers and queries, or judge one set at a time", sets.join(" and of ")
 )]
 pub struct UnclearSet {
     id: String,

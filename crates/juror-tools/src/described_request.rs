@@ -37,7 +37,8 @@ pub(crate) fn described_request(
     base: Option<&Url>,
     input: &str,
 ) -> Result<DescribedRequest, NoReply> {
-    let arguments = entries_of_json(input).map_err(|_| no_reply("the arguments are no object"))?;
+    let arguments =
+        entries_of_json(input).map_err(|_| no_reply("the arguments are not an object"))?;
     let mut placed = Placed { path: described.path.clone(), ..Placed::default() };
     for (name, value) in arguments.into_iter().filter(|(name, _)| name != "toolbench_key") {
         let value: Value = dump_json(value, JsonStyle::Wire)
@@ -89,7 +90,7 @@ impl Placed {
             }
             RequestPart::Query => self.query.extend(pairs(name, &value, *style)),
             RequestPart::Header => {
-                let bad = || no_reply(format!("`{name}` is no name of a header"));
+                let bad = || no_reply(format!("`{name}` is not a name of a header"));
                 let header = HeaderName::try_from(name.as_str()).map_err(|_| bad())?;
                 self.headers.insert(header, header_value(&joined(&value, ","))?);
             }

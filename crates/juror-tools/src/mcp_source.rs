@@ -93,7 +93,7 @@ impl McpSource {
             self.tool.as_ref().is_none_or(|own| standardize(own) == standardize(&tool.name));
         match kind {
             Some(PoolKind::Mcp | PoolKind::Functions) if is_own => Ok(api.name.clone()),
-            _ => Err(no_reply(format!("{} is no tool of {}", call.api, self.client.address()))),
+            _ => Err(no_reply(format!("{} is not a tool of {}", call.api, self.client.address()))),
         }
     }
 

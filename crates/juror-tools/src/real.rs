@@ -92,7 +92,7 @@ impl Host {
         } else {
             format!("https://{name}")
         };
-        let bad = || format!("`{name}` is no name of a host");
+        let bad = || format!("`{name}` is not a name of a host");
         let address: Url = address.parse().map_err(|_| bad())?;
         let is_bare = address.path() == "/"
             && address.query().is_none()
@@ -144,7 +144,7 @@ impl ToolSource for Proxy {
                 let why = format!("the proxy answers with status {status}");
                 return Err(no_reply(why).unasked());
             }
-            let reply = compact(&bytes).ok_or_else(|| no_reply("the proxy answers no JSON"))?;
+            let reply = compact(&bytes).ok_or_else(|| no_reply("the proxy's reply is not JSON"))?;
             accepted(Secrets::new([key]).redact(reply), self.rule)
         })
     }
@@ -217,7 +217,7 @@ impl Direct {
         input: &str,
     ) -> Result<(reqwest::RequestBuilder, Secrets), NoReply> {
         let arguments =
-            entries_of_json(input).map_err(|_| no_reply("the arguments are no object"))?;
+            entries_of_json(input).map_err(|_| no_reply("the arguments are not an object"))?;
         let arguments = arguments
             .into_iter()
             .filter(|(name, _)| name != "toolbench_key")

@@ -352,7 +352,7 @@ fn repr(value: Option<&RawValue>) -> String {
 
 /// The log message for an unusable reply. The reply is not quoted, because it may repeat arguments.
 fn of_no_use(reply: &str) -> String {
-    format!("the model's reply of {} characters is of no use", reply.chars().count())
+    format!("the model's reply of {} characters cannot be used", reply.chars().count())
 }
 
 #[cfg(test)]

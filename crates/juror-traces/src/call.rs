@@ -1,4 +1,4 @@
-//! Calls and their results, as records tell of them.
+//! Calls and their results, as records contain them.
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub(crate) enum Made {
     Executed,
 }
 
-/// A call, as one record tells of it.
+/// A call, as one record contains it.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Call {
     /// The call's id, by which results refer to it.

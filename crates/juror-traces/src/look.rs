@@ -23,6 +23,11 @@ pub(crate) fn first<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v Value> {
     keys.iter().find_map(|key| get(value, key))
 }
 
+/// Whether a value has a key, even if its value is `null`.
+pub(crate) fn has(value: &Value, key: &str) -> bool {
+    value.get(key).is_some()
+}
+
 /// Returns a text under a key.
 pub(crate) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key)?.as_str()

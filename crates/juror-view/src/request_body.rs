@@ -29,5 +29,5 @@ pub(crate) async fn read_form(request: Request<Incoming>) -> Result<String, Box<
         refused(StatusCode::BAD_REQUEST, "The form broke off")
     })?;
     String::from_utf8(whole.to_bytes().into())
-        .map_err(|_| refused(StatusCode::BAD_REQUEST, "The form is no text"))
+        .map_err(|_| refused(StatusCode::BAD_REQUEST, "The form is not text"))
 }

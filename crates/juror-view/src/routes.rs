@@ -105,7 +105,7 @@ impl Viewer {
         let viewer = self.clone();
         let made = tokio::task::spawn_blocking(move || work(&viewer)).await;
         made.unwrap_or_else(|_| {
-            let why = "Juror has met a bug of its own and cannot show this";
+            let why = "This cannot be shown: this is a bug in Juror";
             Message::new("Error", why).reply(StatusCode::INTERNAL_SERVER_ERROR)
         })
     }

@@ -39,7 +39,7 @@ pub(crate) fn report_bugs() {
             return;
         }
         crate::output::print_note(&format!(
-            "juror has met a bug of its own: {panic}\nplease report it, with the command you ran"
+            "this is a bug in juror: {panic}\nplease report it, with the command you ran"
         ));
     }));
 }

@@ -541,8 +541,8 @@ fn validate_and_the_commands_agree_on_what_files_are() {
     };
     said("validate agents.json agents.jsonl", 0, "1 result of agents: ok");
     said("validate agents.jsonl", 0, "2 results of agents: ok");
-    said("judge pass-rate agents.jsonl --no-model", 2, "there is nobody to judge");
-    said("judge pass-rate agents.json --no-model", 2, "there is nobody to judge");
+    said("judge pass-rate agents.jsonl --no-model", 2, "there is no model to judge with");
+    said("judge pass-rate agents.json --no-model", 2, "there is no model to judge with");
     said("validate none.json", 0, "0 responses: ok");
     let texts = "no response in any known form: the first record is a text";
     said("eval reference.json texts.json", 2, texts);

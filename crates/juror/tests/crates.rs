@@ -131,11 +131,28 @@ fn each_source(folder: &Path, each: &mut impl FnMut(&Path)) {
     }
 }
 
-/// Lines that are neither empty nor comments, up to the tests at the foot of the file.
+/// Lines that are neither empty nor comments nor name a file of tests, up to the tests at the foot
+/// of the file.
 fn lines_of_code(source: &str) -> usize {
-    let code = source.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let lines = code.lines().map(str::trim);
-    lines.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+    let mut n_lines = 0;
+    let mut lines = source.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        let tests = lines.peek().filter(|next| line == "#[cfg(test)]" && next.starts_with("mod "));
+        match tests {
+            Some(tests) if tests.ends_with('{') => break,
+            Some(_) => drop(lines.next()),
+            None => n_lines += usize::from(!line.is_empty() && !line.starts_with("//")),
+        }
+    }
+    n_lines
+}
+
+#[test]
+fn code_is_counted_around_the_tests() {
+    let named_above = "#[cfg(test)]\nmod tests;\n\n// Why.\nfn one() {}\nfn two() {}\n";
+    assert_eq!(lines_of_code(named_above), 2);
+    let at_the_foot = "#[cfg(test)]\nfn for_tests() {}\nfn one() {}\n\n#[cfg(test)]\nmod tests {\n    fn x() {}\n}\n";
+    assert_eq!(lines_of_code(at_the_foot), 3);
 }
 
 /// The paths in the tables of where a thing lives. One without a crate starts in the folder of the

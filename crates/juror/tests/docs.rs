@@ -18,10 +18,10 @@ const INTRODUCTION: &str = "\
 <!-- Made from the metric table in crates/juror-score/src/metric.rs: edit that, then run
      JUROR_BLESS=1 cargo test -p juror --test docs -->
 
-Each metric is a key in the results; its statistics (sum, mean, median, min, max) stand under the
-same key in the aggregates, per template and over all questions (`micro`); `macro` has the mean of
-the templates' means. A question without the metric does not count. Metrics of a step stand in the
-retrieval step they are about.
+Each metric is a key in the results. The aggregates have its statistics (sum, mean, median, min, max)
+under the same key, per template and over all questions (`micro`); `macro` has the mean of the
+templates' means. A question without the metric does not count. Metrics of a step are in the
+retrieval step they describe.
 
 A metric that applies and could not be computed is written as `<name>_error` with the reason; one
 that does not apply is left out. A model judges `answer_*`, `retrieval_answer_*`, and by the rules

@@ -801,7 +801,7 @@ fn a_run_refuses_other_inputs_and_asks_again_only_what_failed() {
     stage.write("juror.yaml", &format!("llm: {{cache_mode: off}}\nprofile: 6\n{CLAIMS_ONLY}"));
     let changed = stage.run(line);
     assert_eq!(changed.code, 2, "{changed:?}");
-    assert!(changed.stderr.contains("begun with other models, prompts or rules"), "{changed:?}");
+    assert!(changed.stderr.contains("started with other models, prompts or rules"), "{changed:?}");
     let run: Value = serde_json::from_str(&stage.read("runs/one/run.json")).expect("JSON");
     assert_eq!(run["identity"]["judges"]["rules"]["steps"]["scoring"], "last_group");
     assert!(stage.read("runs/one/run.json").contains("\"hash\""));
@@ -830,7 +830,7 @@ fn stop_and_go_on(signal: &str) {
     assert!(killed.expect("kill runs").success());
     let ended = end(child);
     assert_eq!(ended.code, 3, "{signal}: {ended:?}");
-    assert!(ended.stderr.contains("run the same command again to go on"), "{ended:?}");
+    assert!(ended.stderr.contains("run the same command again to continue"), "{ended:?}");
     assert!(!stage.path("out.json").exists());
     let left = fs::read_dir(stage.folder.path()).expect("the folder").filter(|entry| {
         let name = entry.as_ref().expect("an entry").file_name();

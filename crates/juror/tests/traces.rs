@@ -279,7 +279,7 @@ fn what_is_no_trace_is_refused() {
     assert_eq!(ended.code, 2);
     assert!(
         ended.stderr.starts_with(
-            "error: mine.json: this is no trace of a known dialect: an object with the keys mine"
+            "error: mine.json: this is not a trace of a known dialect: an object with the keys mine"
         ),
         "{}",
         ended.stderr

@@ -66,11 +66,11 @@ fn of_task(task: &Value) -> Result<Progress, String> {
             None => Err("the agent is at work on a task without an id".to_owned()),
         },
         "input-required" => Err(why("asks for more input")),
-        "auth-required" => Err(why("wants to know who asks")),
+        "auth-required" => Err(why("requires authentication")),
         "failed" => Err(why("failed")),
         "rejected" => Err(why("refuses the task")),
         "canceled" => Err(why("gave the task up")),
-        other => Err(format!("the agent's task is in no known state: `{}`", shortened(other))),
+        other => Err(format!("the agent's task is in an unknown state: `{}`", shortened(other))),
     }
 }
 
@@ -176,10 +176,10 @@ mod tests {
         for (state, why) in [
             ("failed", "the agent failed: because"),
             ("input-required", "the agent asks for more input: because"),
-            ("TASK_STATE_AUTH_REQUIRED", "the agent wants to know who asks: because"),
+            ("TASK_STATE_AUTH_REQUIRED", "the agent requires authentication: because"),
             ("rejected", "the agent refuses the task: because"),
             ("canceled", "the agent gave the task up: because"),
-            ("odd", "the agent's task is in no known state: `odd`"),
+            ("odd", "the agent's task is in an unknown state: `odd`"),
         ] {
             assert_eq!(task(state), Err(why.to_owned()), "{state}");
         }

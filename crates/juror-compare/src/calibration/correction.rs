@@ -71,7 +71,7 @@ impl CorrectedMean {
 #[non_exhaustive]
 pub enum Uncorrected {
     /// People labelled nothing that was drawn at random.
-    #[error("no label is of the random share, which alone tells how often the judge errs")]
+    #[error("no label is from the random share; only such labels show how often the judge errs")]
     NoLabels,
     /// The judge judged nothing.
     #[error("there is no score to correct")]

@@ -35,7 +35,7 @@ impl JudgeId {
         purposes.dedup();
         let differs = |name: &&&String| self.prompts.get(**name) != earlier.prompts.get(**name);
         let others = purposes.iter().filter(differs);
-        changes.extend(others.map(|name| format!("the prompt `{name}` is another")));
+        changes.extend(others.map(|name| format!("the prompt `{name}` changed")));
         changes
     }
 }

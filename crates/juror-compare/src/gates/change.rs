@@ -148,7 +148,10 @@ fn check_margin(
         let change = own.shown(own.delta);
         let why = own.caution.map(|word| word.text(Numbered::Changes, own.clusters, noun));
         let why = why.map_or(String::new(), |why| format!(": {why}"));
-        return Found::new(answer, format!("changes by {change}; no interval can be had{why}"));
+        return Found::new(
+            answer,
+            format!("changes by {change}; no interval can be computed{why}"),
+        );
     };
     let settled = match answer {
         Answer::Unknown => questions_to_settle(own, &loss),

@@ -137,7 +137,8 @@ fn check_bound(
         (Bound::Lower | Bound::Upper, None) if limit.allows(own.mean) => {
             let why = own.caution.map(|word| word.text(Numbered::Values, own.clusters, noun));
             let why = why.map_or(String::new(), |why| format!(": {why}"));
-            let found = format!("{metric} is {:.4}, and no interval can be had{why}", own.mean);
+            let found =
+                format!("{metric} is {:.4}, and no interval can be computed{why}", own.mean);
             return Found::new(Answer::Unknown, found);
         }
         _ => (own.mean, "is"),

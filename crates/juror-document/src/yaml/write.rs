@@ -248,8 +248,7 @@ impl JsonWriter {
 
     fn alias(&mut self, anchor: &str, at: Mark) -> Result<(), NotYaml> {
         let Some((anchor, anchored)) = self.anchors.remove_entry(anchor) else {
-            let message =
-                format!("nothing before this has the anchor `{anchor}`, or not all of it");
+            let message = format!("the anchor `{anchor}` is not defined completely before this");
             return Err(NotYaml::new(at, message));
         };
         match &anchored {
@@ -273,7 +272,7 @@ impl JsonWriter {
         let rest = self.budget.checked_sub(n_bytes);
         self.budget = rest.ok_or_else(|| {
             NotYaml::new(at, "aliases make this file too large here")
-                .hint("write out what they stand for, or leave some of them away")
+                .hint("write out what they stand for, or remove some of them")
         })?;
         Ok(())
     }
@@ -408,7 +407,7 @@ fn check_tag(tag: Option<&str>, known: &[&str], kind: &str, at: Mark) -> Result<
 
 fn unknown_tag(name: &str, at: Mark) -> NotYaml {
     NotYaml::new(at, format!("unknown tag `{}`", short_tag(name)))
-        .hint("leave the tag away; `!!str`, `!!int`, `!!float`, `!!bool` and `!!null` are known")
+        .hint("remove the tag; `!!str`, `!!int`, `!!float`, `!!bool` and `!!null` are known")
 }
 
 /// Returns a tag as people write it, such as `!!int`.

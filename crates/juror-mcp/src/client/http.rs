@@ -76,7 +76,7 @@ impl HttpServer {
             Ok(message) if message.result.is_some() || message.error.is_some() => {
                 answer_of(&message)
             }
-            _ if status.is_success() => Err(unreachable("its reply is no message")),
+            _ if status.is_success() => Err(unreachable("its reply is not a message")),
             _ => Err(unreachable(format!("it answers with status {}", status.as_u16()))),
         }
     }

@@ -146,7 +146,7 @@ async fn hear_all(
         match output.take(MOST_BYTES).read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return "it has ended",
             Ok(_) if !line.ends_with(b"\n") && line.len() as u64 >= MOST_BYTES => {
-                return "it said too much in one line";
+                return "it sent a line that is too long";
             }
             Ok(_) => {}
         }
@@ -157,7 +157,7 @@ async fn hear_all(
         let Ok(message) = Message::read(&text) else {
             n_other += 1;
             if n_other > MOST_OTHER_LINES {
-                return "it says what is no message";
+                return "it sends lines that are not messages";
             }
             continue;
         };

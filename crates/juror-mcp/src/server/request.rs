@@ -61,7 +61,7 @@ impl<'p> Parameters<'p> {
             // A constant is JSON.
             None => Ok(serde_json::from_str(EMPTY).unwrap_or(RawValue::NULL)),
             Some(arguments) if arguments.get().starts_with('{') => Ok(arguments),
-            Some(_) => Err(RpcError::bad_parameters("`arguments` is no object")),
+            Some(_) => Err(RpcError::bad_parameters("`arguments` is not an object")),
         }
     }
 

@@ -63,6 +63,7 @@ fn write(turn: &Turn) -> Result<String, ModelError> {
 }
 
 fn read(text: &str) -> Result<Turn, CallError> {
-    serde_json::from_str(text)
-        .map_err(|error| CallError::Unreadable(format!("it is no turn of a conversation: {error}")))
+    serde_json::from_str(text).map_err(|error| {
+        CallError::Unreadable(format!("it is not a turn of a conversation: {error}"))
+    })
 }

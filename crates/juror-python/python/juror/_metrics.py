@@ -48,7 +48,7 @@ def chosen(metrics: Mapping[str, Metric] | None) -> dict[str, Metric]:
     for name, function in metrics.items():
         _check_name(name)
         if not callable(function):
-            raise TypeError(f"the metric `{name}` is no function, but `{type(function).__name__}`")
+            raise TypeError(f"the metric `{name}` is not a function, but `{type(function).__name__}`")
     return dict(metrics)
 
 

@@ -85,9 +85,7 @@ impl Asking {
         asks: Sender<Ask>,
         messages: Sender<Message>,
     ) -> Result<Asking, Refusal> {
-        let events = messages.clone();
-        // The receiver is gone if the run was abandoned.
-        let listener: Listener = Arc::new(move |event| drop(events.send(Message::Event(event))));
+        let listener = Message::listener(&messages);
         let warn = |problem: &str| listener(Event::Warning(problem.to_owned().into()));
         let environment = Environment::read(warn);
         let reference = load(&options.reference).map_err(Refusal::File)?;

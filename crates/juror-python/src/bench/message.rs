@@ -1,9 +1,12 @@
 //! Messages about a run to the Python side.
 
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
 use juror_ask::AnswerLine;
 use juror_document::Spelling;
 use juror_report::QueryLine;
-use juror_run::{Event, QueryDone};
+use juror_run::{Event, Listener, QueryDone};
 use serde_json::{Value, json};
 
 /// A message to Python.
@@ -22,6 +25,13 @@ pub(super) enum Message {
 }
 
 impl Message {
+    /// Returns a listener that sends events to Python.
+    pub(super) fn listener(messages: &Sender<Message>) -> Listener {
+        let messages = messages.clone();
+        // The receiver is gone if the run was abandoned.
+        Arc::new(move |event| drop(messages.send(Message::Event(event))))
+    }
+
     /// Returns the message as Python reads it, or `None` if it does not concern Python.
     pub(super) fn to_json(&self) -> Option<Value> {
         match self {

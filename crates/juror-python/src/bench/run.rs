@@ -84,29 +84,21 @@ impl BenchRun {
     /// Makes a run ready: reads queries, tools and settings.
     #[new]
     fn new(py: Python<'_>, options: &str) -> PyResult<BenchRun> {
-        let options = read_options(options);
-        let prepare = |options| {
-            BenchRun::prepare(|handle, asks, messages| {
-                let own = Prepared::new(options, handle, asks, messages)?;
-                let (n, catalog, token) = (own.n_queries(), own.catalog(), own.token());
-                Ok((Work::Bench(Box::new(own)), n, catalog, token))
-            })
-        };
-        py.detach(|| options.and_then(prepare)).map_err(|refused| refused.into_error(py))
+        BenchRun::prepare(py, options, |options, handle, asks, messages| {
+            let own = Prepared::new(options, handle, asks, messages)?;
+            let (n, catalog, token) = (own.n_queries(), own.catalog(), own.token());
+            Ok((Work::Bench(Box::new(own)), n, catalog, token))
+        })
     }
 
     /// Makes an agent ready to be asked the questions of a reference.
     #[staticmethod]
     fn asking(py: Python<'_>, options: &str) -> PyResult<BenchRun> {
-        let options = read_options(options);
-        let prepare = |options| {
-            BenchRun::prepare(|handle, asks, messages| {
-                let own = Asking::new(options, handle, asks, messages)?;
-                let (n, catalog, token) = (own.n_questions(), own.catalog(), own.token());
-                Ok((Work::Ask(Box::new(own)), n, catalog, token))
-            })
-        };
-        py.detach(|| options.and_then(prepare)).map_err(|refused| refused.into_error(py))
+        BenchRun::prepare(py, options, |options, handle, asks, messages| {
+            let own = Asking::new(options, handle, asks, messages)?;
+            let (n, catalog, token) = (own.n_questions(), own.catalog(), own.token());
+            Ok((Work::Ask(Box::new(own)), n, catalog, token))
+        })
     }
 
     /// Begins.
@@ -133,7 +125,7 @@ impl BenchRun {
         let message = py.detach(|| match lock(&self.messages).recv_timeout(most) {
             Ok(message) => Ok(message.to_json()),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err("the run ended without a word"),
+            Err(RecvTimeoutError::Disconnected) => Err("the run ended without a result"),
         });
         let message = message.map_err(PyRuntimeError::new_err)?;
         Ok(message.map(|message| message.to_string()))
@@ -164,7 +156,7 @@ impl BenchRun {
         match lock(&self.outcome).take() {
             Some(Ok(text)) => Ok(PyBytes::new(py, &text)),
             Some(Err(refused)) => Err(refused.into_error(py)),
-            None => Err(PyRuntimeError::new_err("the run came to no result")),
+            None => Err(PyRuntimeError::new_err("the run ended without a result")),
         }
     }
 
@@ -234,7 +226,20 @@ fn read_options<'o, T: Deserialize<'o>>(options: &'o str) -> Result<T, Refusal> 
 type Made = (Work, usize, Arc<Catalog>, Option<Secret>);
 
 impl BenchRun {
-    fn prepare(
+    /// Reads options and makes what they ask for ready, without holding Python meanwhile.
+    fn prepare<'o, T: Deserialize<'o>>(
+        py: Python<'_>,
+        options: &'o str,
+        make: impl Send + FnOnce(T, &Handle, Sender<Ask>, Sender<Message>) -> Result<Made, Refusal>,
+    ) -> PyResult<BenchRun> {
+        let ready = || {
+            let options = read_options(options)?;
+            BenchRun::new_with(|handle, asks, messages| make(options, handle, asks, messages))
+        };
+        py.detach(ready).map_err(|refused| refused.into_error(py))
+    }
+
+    fn new_with(
         make: impl FnOnce(&Handle, Sender<Ask>, Sender<Message>) -> Result<Made, Refusal>,
     ) -> Result<BenchRun, Refusal> {
         let failed = |why: String| Refusal::Failed(why);

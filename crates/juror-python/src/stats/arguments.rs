@@ -162,7 +162,7 @@ pub(super) fn clusters(
         let is_nan =
             label.cast::<PyFloat>().is_ok_and(|label| label.extract().is_ok_and(f64::is_nan));
         if is_nan {
-            return Err(refusal(place, "`nan` is no label: it equals nothing"));
+            return Err(refusal(place, "`nan` is not a label: it equals nothing"));
         }
         let known = ids.get_item(label);
         let known = known

@@ -23,8 +23,8 @@ pub(crate) fn about_interval(
 ) -> String {
     let text = caution.text(of, clusters, noun);
     match caution {
-        Caution::FewClusters => format!("{text}: look at each of them"),
-        _ => format!("no interval can be had: {text}"),
+        Caution::FewClusters => format!("{text}: check each one"),
+        _ => format!("no interval can be computed: {text}"),
     }
 }
 

@@ -128,7 +128,7 @@ fn few_templates_missing_questions_and_metrics_that_are_left_out_are_told() {
         "B b  e09f11  2026-11-16  another reference: equal questions are compared · another judge · \
          not finished",
         "3 of 4 questions joined · errors 0, 0 · 95 % intervals, clustered by 2 templates",
-        "steps_score: 2 templates are few for an interval: look at each of them",
+        "steps_score: 2 templates are too few for a reliable interval: check each one",
         "exact p over templates: steps_score 0.500",
         "not compared: answer_f1: the runs were judged by different judges",
         "1 question is in A alone: gone",

@@ -114,7 +114,7 @@ fn what_is_too_large(evaluation: &Evaluation<'_>, index: usize, own: TooLarge) -
             let (step, group) = (step + 1, group + 1);
             format!("expected step {step} of group {group} is {told}; nothing matches it")
         }
-        Whose::Question => format!("its steps have {told}; they need not be paired the best way"),
+        Whose::Question => format!("its steps have {told}, so their pairing may not be the best"),
     }
 }
 
@@ -137,8 +137,8 @@ impl fmt::Display for Warning {
             }
             Warning::NoVerdict { n_questions } => write!(
                 f,
-                "no verdict on something of {n_questions} {}: means are of the others; see the `_error` keys of the results",
-                if *n_questions == 1 { "question" } else { "questions" }
+                "{n_questions} {} a verdict; means cover the others; see the `_error` keys of the results",
+                if *n_questions == 1 { "question lacks" } else { "questions lack" }
             ),
         }
     }

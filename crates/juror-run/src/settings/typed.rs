@@ -68,7 +68,7 @@ pub(super) fn read_all<T: DeserializeOwned + Default>(document: &Document) -> (T
 
 fn more_faults() -> Problem {
     let message =
-        format!("over {MOST_FAULTS} settings are of wrong types: the others are not told");
+        format!("more than {MOST_FAULTS} settings have the wrong type; the rest are not listed");
     Problem::BadSetting { message, hint: None }
 }
 
@@ -125,7 +125,7 @@ impl Fault {
         } else {
             let found = value_at(whole, &self.path.0);
             let hint = words.hint(found.and_then(|found| found.as_str()).unwrap_or_default());
-            ("not a word that this setting knows".to_owned(), Some(hint))
+            ("not a value of this setting".to_owned(), Some(hint))
         };
         Problem::BadSetting { message, hint }
     }

@@ -42,15 +42,13 @@ impl PassedOver {
                 option("retry-errors"),
                 " ",
                 option("resume-changed"),
-                " goes on with it"
+                " resumes it"
             ]
         } else {
-            phrase![option("resume-changed"), " goes on with it all the same"]
+            phrase![option("resume-changed"), " resumes it anyway"]
         };
-        Notice::new(format!(
-            "begins anew: the {kind} run {folder} was begun otherwise: {changed} changed"
-        ))
-        .hint(hint)
+        Notice::new(format!("starting a new run: {changed} changed since the {kind} run {folder}"))
+            .hint(hint)
     }
 }
 

@@ -95,10 +95,12 @@ impl RunLogError {
                 let (folder, differences) = (folder.display(), differences.join(", "));
                 match kind {
                     RunKind::Eval => {
-                        format!("{folder}: this run was begun with other {differences}")
+                        format!("{folder}: this run was started with other {differences}")
                     }
                     RunKind::Bench => {
-                        format!("{folder}: this run was begun otherwise: {differences} changed")
+                        format!(
+                            "{folder}: this run was started with different inputs or settings: {differences} changed"
+                        )
                     }
                 }
             }
@@ -123,11 +125,11 @@ impl RunLogError {
                 option("run")
             ],
             RunLogError::Changed { .. } => phrase![
-                "begin it anew with ",
+                "start over with ",
                 option("fresh"),
                 ", choose another folder with ",
                 option("run"),
-                ", or go on all the same with ",
+                ", or resume anyway with ",
                 option("resume-changed")
             ],
             RunLogError::OtherKind { .. } => phrase!["choose another folder with ", option("run")],

@@ -106,7 +106,10 @@ fn another_run_is_not_mixed_in() {
     assert!(matches!(open(folder.path()), Err(RunLogError::Busy { .. })));
     drop(first);
     let changed = open_as(folder.path(), "y", Resume::default()).expect_err("changed");
-    assert!(changed.problem().ends_with("begun otherwise: agent changed"), "{changed}");
+    assert!(
+        changed.problem().ends_with("different inputs or settings: agent changed"),
+        "{changed}"
+    );
     let even_if_changed = Resume { even_if_changed: true, ..Resume::default() };
     assert!(open_as(folder.path(), "y", even_if_changed).is_ok());
     let evaluation = Manifest::new(RunKind::Eval, "x", json!({}));

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-use juror_json::{self as json, Object, small_value};
+use juror_json::{self as json, ExactNumber, Object, small_value};
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::exact::ExactNumber;
 use crate::limits::{Excess, Limits};
 use crate::retrieval::recall_at_k;
 

@@ -1,6 +1,7 @@
 //! Recognises outputs that are SPARQL results without rows.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use juror_json::{self as json, ObjectKey};
 use juror_sparql::{ResultFormat, SparqlResult};
@@ -116,28 +117,8 @@ fn skip_space(text: &str) -> &str {
 /// Whether a text is a SPARQL result in JSON whose `results.bindings` are empty.
 fn is_empty_json(text: &str) -> bool {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = (&mut deserializer).deserialize_map(EmptyResultVisitor);
-    matches!(found, Ok(true)) && deserializer.end().is_ok()
-}
-
-struct EmptyResultVisitor;
-
-impl<'de> Visitor<'de> for EmptyResultVisitor {
-    type Value = bool;
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        let mut empty = false;
-        while let Some(ObjectKey(key)) = map.next_key()? {
-            if key == "results" {
-                empty = map.next_value::<EmptyResults>()?.0;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(empty)
-    }
+    let found = (&mut deserializer).deserialize_map(LastField::<EmptyResults>::called("results"));
+    matches!(found, Ok(Some(EmptyResults(true)))) && deserializer.end().is_ok()
 }
 
 /// Whether `results` has empty `bindings`.
@@ -145,25 +126,35 @@ struct EmptyResults(bool);
 
 impl<'de> Deserialize<'de> for EmptyResults {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ResultsVisitor;
-        impl<'de> Visitor<'de> for ResultsVisitor {
-            type Value = EmptyResults;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("an object with `bindings`")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EmptyResults, A::Error> {
-                let mut empty = false;
-                while let Some(ObjectKey(key)) = map.next_key()? {
-                    if key == "bindings" {
-                        empty = map.next_value::<Bindings>()?.0;
-                    } else {
-                        map.next_value::<IgnoredAny>()?;
-                    }
-                }
-                Ok(EmptyResults(empty))
+        let bindings = deserializer.deserialize_map(LastField::<Bindings>::called("bindings"))?;
+        Ok(EmptyResults(matches!(bindings, Some(Bindings(true)))))
+    }
+}
+
+/// Reads one field of an object, the last of its name, and skips the others.
+struct LastField<T>(&'static str, PhantomData<T>);
+
+impl<T> LastField<T> {
+    fn called(name: &'static str) -> LastField<T> {
+        LastField(name, PhantomData)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LastField<T> {
+    type Value = Option<T>;
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "an object with `{}`", self.0)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Option<T>, A::Error> {
+        let mut last = None;
+        while let Some(ObjectKey(key)) = map.next_key()? {
+            if key == self.0 {
+                last = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
-        deserializer.deserialize_map(ResultsVisitor)
+        Ok(last)
     }
 }
 

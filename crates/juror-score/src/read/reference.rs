@@ -481,7 +481,7 @@ mod tests {
         let told = told(yaml);
         assert_eq!(
             told,
-            ["r.yaml:5:23: `yes` is read as a text, which other readers take for true"]
+            ["r.yaml:5:23: `yes` is read as text; other YAML readers read it as true"]
         );
     }
 

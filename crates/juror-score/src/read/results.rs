@@ -256,7 +256,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                                 None if key.ends_with(REPEATS) => {
                                     form.add_repeats(key, raw);
                                 }
-                                None if raw.get() == "null" && key.ends_with("_error") => {}
+                                None if raw.get() == "null" => {
+                                    form.unscored = form.unscored.and(Traits::of_null(&key));
+                                }
                                 None => {
                                     form.unscored = form.unscored.and(Traits::of_unscored(&key));
                                 }
@@ -272,7 +274,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
 }
 
 impl<'a> ResultForm<'a> {
-    /// Adds a number. A score that its metric cannot have is owed like one that is missing.
+    /// Adds a number. A score outside the range of its metric counts as missing.
     fn add(&mut self, key: Cow<'a, str>, raw: &'a RawValue, number: Number) {
         let fault = NumberFault::of(&key, number.value);
         if let Some(fault) = fault {
@@ -286,8 +288,8 @@ impl<'a> ResultForm<'a> {
         }
     }
 
-    /// Adds the scores of several judge runs. If their metric cannot have one of them, they tell nothing
-    /// of its judge.
+    /// Adds the scores of several judge runs. If one of them is outside the range of its metric, none
+    /// is used.
     fn add_repeats(&mut self, key: Cow<'a, str>, raw: &'a RawValue) {
         let Some(scores) = scores_in(raw) else { return };
         let name = key.strip_suffix(REPEATS).unwrap_or(&key);
@@ -365,8 +367,8 @@ fn scores_in(raw: &RawValue) -> Option<Vec<f64>> {
     (known.len() > 1).then_some(known)
 }
 
-/// What the metrics of a retrieval need that have a number which they cannot have. It is no score, and is
-/// owed like one that is missing.
+/// Returns what the metrics of a retrieval need whose number is outside their range. Such a number is
+/// not a score, and counts as missing.
 fn unscored_of(step: &Step<'_>, names: &KindNames) -> Traits {
     if !names.is_retrieval(&step.name) {
         return Traits::NONE;

@@ -60,7 +60,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
             Err(NotAResult::TooWide) => too_large(Excess::TableColumns),
             Err(NotAResult::Other(_)) => {
                 let media_type = step.media_type.as_deref().unwrap_or_default();
-                trouble(&format!("is no SPARQL result of the media type `{media_type}`"))
+                trouble(&format!("is not a SPARQL result of the media type `{media_type}`"))
             }
         },
         CompareBy::Json => {
@@ -69,7 +69,7 @@ fn trouble_with(step: &ExpectedStep<'_>, profile: &Profile) -> Option<Problem> {
             let reads = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
             let is_json =
                 reads(&text) || Quoted::of(&text, false).is_some_and(|quoted| reads(&quoted.text));
-            if is_json { None } else { trouble("is no JSON, as its media type says") }
+            if is_json { None } else { trouble("is not JSON, although its media type says so") }
         }
         _ => None,
     }

@@ -166,7 +166,8 @@ impl<'n> Tools<'n> {
     fn read<'d>(&mut self, look: &mut Look<'d>, value: &'d RawValue, path: &Path) {
         let Some(fields) = look.object(value, path, "a function or a tool") else { return };
         let Some(form) = Form::of(&fields) else {
-            let why = "this is no function: it has neither `function` nor a `name` with a schema";
+            let why =
+                "this is not a function: it has neither `function` nor a `name` with a schema";
             return look.note(value.get(), path.clone(), uncallable(why));
         };
         let (own, part, path) = match form {

@@ -95,7 +95,7 @@ impl<'d> References<'d> {
         for _ in 0..MOST_HOPS {
             let Ok(fields) = juror_json::from_str::<Object<'d>>(target.value.get()) else {
                 if let Some((reference, from)) = followed {
-                    unfollowed(reference, &from, "leads to something that is no object");
+                    unfollowed(reference, &from, "leads to something that is not an object");
                 }
                 return None;
             };

@@ -202,7 +202,7 @@ fn references_that_go_round_are_named_with_their_places() {
     for part in [
         "the reference `#/components/parameters/A` goes round in a circle",
         "at paths./n.post.parameters[0].$ref",
-        "the reference `#/components/parameters/Text` leads to something that is no object",
+        "the reference `#/components/parameters/Text` leads to something that is not an object",
         "at paths./n.post.parameters[1].$ref",
         "the reference `#/components/schemas/Ring` goes round in a circle",
     ] {

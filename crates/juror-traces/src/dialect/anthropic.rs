@@ -8,6 +8,20 @@ use crate::look;
 use crate::outcome::{Outcome, said};
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let is_block = |block: &Value| {
+        look::text(block, "type").is_some_and(|kind| {
+            ["tool_use", "server_tool_use", "mcp_tool_use"].contains(&kind)
+                || kind.ends_with("tool_result")
+        })
+    };
+    let is_reply = look::text(item, "type") == Some("message")
+        && item.get("role").is_some()
+        && item.get("stop_reason").is_some();
+    is_reply || look::items(item, "content").iter().any(is_block)
+}
+
 /// Reads one message.
 pub(crate) fn read_item(transcript: &mut Transcript, message: &Value, pointer: &str) {
     let content = look::get(message, "content");

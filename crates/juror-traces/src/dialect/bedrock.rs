@@ -8,6 +8,20 @@ use crate::look;
 use crate::outcome::Outcome;
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let is_block = |block: &Value| {
+        ["toolUse", "toolResult"].iter().any(|key| block.get(key).is_some())
+            || (block.get("type").is_none()
+                && block.as_object().is_some_and(|block| block.len() == 1)
+                && block.get("text").is_some())
+    };
+    let of_message = look::items(item, "content").iter().any(is_block);
+    let of_reply = look::at(item, &["output", "message"])
+        .is_some_and(|message| look::items(message, "content").iter().any(is_block));
+    of_message || of_reply
+}
+
 /// Reads one message, or a whole reply with its `output`.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     if let Some(message) = look::at(item, &["output", "message"]) {

@@ -8,6 +8,12 @@ use crate::outcome::said;
 use crate::time::nanoseconds;
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let has = |key: &str| look::has(item, key);
+    has("leafUuid") || (has("sessionId") && has("type") && (has("message") || has("uuid")))
+}
+
 /// Reads one line.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     let kind = look::text(item, "type").unwrap_or_default();

@@ -12,6 +12,12 @@ use crate::transcript::{Transcript, usage_of};
 const NOT_ASKED: [&str; 4] =
     ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<permissions"];
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let kinds = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+    look::has(item, "payload") && look::text(item, "type").is_some_and(|kind| kinds.contains(&kind))
+}
+
 /// Reads one line.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     let payload = item.get("payload").unwrap_or(&Value::Null);

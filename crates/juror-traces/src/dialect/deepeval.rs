@@ -8,6 +8,14 @@ use crate::look;
 use crate::outcome::Outcome;
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let has = |key: &str| look::has(item, key);
+    (has("input") && (has("actual_output") || has("actualOutput")))
+        || has("tools_called")
+        || has("toolsCalled")
+}
+
 /// Reads a test case.
 pub(crate) fn read(transcript: &mut Transcript, case: &Value, pointer: &str) {
     transcript.ask(text(case, &["input"]));

@@ -9,6 +9,23 @@ use crate::look;
 use crate::outcome::Outcome;
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let parts = look::items(item, "parts");
+    let calls = ["functionCall", "function_call", "functionResponse", "function_response"];
+    let has_calls = parts.iter().any(|part| calls.iter().any(|key| part.get(key).is_some()));
+    let is_content = matches!(look::text(item, "role"), Some("user" | "model"))
+        && parts.iter().all(|part| part.get("type").is_none());
+    let is_reply =
+        look::items(item, "candidates").iter().any(|candidate| candidate.get("content").is_some());
+    let is_request =
+        look::items(item, "contents").iter().any(|content| content.get("parts").is_some());
+    // An event of an agent of the ADK: its content, and who says it.
+    let is_event = item.get("author").is_some()
+        && look::at(item, &["content", "parts"]).is_some_and(Value::is_array);
+    has_calls || (is_content && !parts.is_empty()) || is_reply || is_request || is_event
+}
+
 /// Reads one content, or a whole reply with its candidates.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     if let Some(contents) = item.get("contents").and_then(Value::as_array) {

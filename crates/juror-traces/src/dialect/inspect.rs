@@ -15,6 +15,12 @@ const SUBMIT: &str = "submit";
 /// Where long texts are kept apart.
 const ATTACHED: &str = "attachment://";
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let has = |key: &str| look::has(item, key);
+    (has("samples") && has("eval")) || (has("messages") && has("target") && has("epoch"))
+}
+
 /// Reads a sample.
 pub(crate) fn read(transcript: &mut Transcript, sample: &Value, pointer: &str) {
     transcript.question_id = transcript.question_id.take().or_else(|| look::id(sample, &["id"]));

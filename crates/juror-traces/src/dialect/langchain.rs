@@ -10,6 +10,22 @@ use crate::look;
 use crate::outcome::{Outcome, said};
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    message(item).is_some() || is_update(item)
+}
+
+/// An update of a state: nodes with the messages they add.
+fn is_update(item: &Value) -> bool {
+    let Value::Object(nodes) = item else { return false };
+    let is_reply = |item: &Value| message(item).is_some_and(|(_, sender)| sender != Sender::Human);
+    let is_node = |node: &Value| {
+        let messages = look::items(node, "messages");
+        node.is_null() || (!messages.is_empty() && messages.iter().all(is_reply))
+    };
+    !nodes.is_empty() && nodes.values().all(is_node) && !nodes.values().all(Value::is_null)
+}
+
 /// Reads a message, a state, or an update of one.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     if is_escaped(item, DEEPEST) {

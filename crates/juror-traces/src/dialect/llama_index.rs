@@ -9,6 +9,16 @@ use crate::look;
 use crate::outcome::{Outcome, said};
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let has_blocks = |item: &Value| {
+        look::items(item, "blocks").iter().any(|block| block.get("block_type").is_some())
+    };
+    has_blocks(item)
+        || item.get("tool_kwargs").is_some()
+        || item.get("response").is_some_and(has_blocks)
+}
+
 /// Reads a message of a history, an event, or an agent's output.
 pub(crate) fn read_item(transcript: &mut Transcript, item: &Value, pointer: &str) {
     if item.get("tool_kwargs").is_some() || item.get("tool_output").is_some() {

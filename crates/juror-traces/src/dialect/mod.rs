@@ -13,7 +13,6 @@ pub(crate) mod mcp;
 pub(crate) mod openai_chat;
 pub(crate) mod pydantic_ai;
 pub(crate) mod ragas;
-mod recognize;
 pub(crate) mod responses;
 pub(crate) mod smolagents;
 pub(crate) mod toolbench;
@@ -21,6 +20,7 @@ pub(crate) mod vercel;
 
 use serde_json::Value;
 
+use crate::spans::{agents_sdk, langchain_events, langfuse, langsmith, otlp_json, phoenix};
 use crate::transcript::Transcript;
 
 /// A dialect of traces, in the order in which they are tried: what looks like several is the first.
@@ -32,8 +32,6 @@ pub enum Dialect {
     Codex,
     /// JSON-RPC of MCP.
     Mcp,
-    /// Items of OpenAI's Responses API, and run items of the Agents SDK.
-    Responses,
     /// The Agents SDK's own tracing.
     AgentsSdk,
     /// Sessions of Claude Code.
@@ -42,10 +40,12 @@ pub enum Dialect {
     LangSmith,
     /// LangChain's `astream_events`.
     LangChainEvents,
-    /// Messages of LangChain and LangGraph.
-    LangChain,
+    /// Items of OpenAI's Responses API, and run items of the Agents SDK.
+    Responses,
     /// Messages of pydantic-ai.
     PydanticAi,
+    /// Messages of LangChain and LangGraph.
+    LangChain,
     /// LlamaIndex's messages and events.
     LlamaIndex,
     /// Steps of smolagents.
@@ -85,50 +85,126 @@ pub(crate) enum Unit {
     Spans,
 }
 
-/// Every dialect, its name, and by what it is recognized.
-const DIALECTS: [(Dialect, &str, &str); 23] = [
-    (Dialect::Otlp, "OTLP", "`resourceSpans` or `resourceLogs`, as JSON or protobuf"),
-    (Dialect::Codex, "Codex session", "lines with `type` and `payload`"),
-    (Dialect::Mcp, "MCP log", "`jsonrpc`"),
-    (
+/// A row of the table of dialects.
+struct Row {
+    dialect: Dialect,
+    name: &'static str,
+    /// By what it is recognized, in words.
+    mark: &'static str,
+    /// Whether a record is one of this dialect, if none of those before it has it.
+    is_record: fn(&Value) -> bool,
+}
+
+const fn row(
+    dialect: Dialect,
+    name: &'static str,
+    mark: &'static str,
+    is_record: fn(&Value) -> bool,
+) -> Row {
+    Row { dialect, name, mark, is_record }
+}
+
+/// Every dialect, in the order in which they are tried.
+const DIALECTS: [Row; 23] = [
+    row(
+        Dialect::Otlp,
+        "OTLP",
+        "`resourceSpans` or `resourceLogs`, as JSON or protobuf",
+        otlp_json::is_record,
+    ),
+    row(Dialect::Codex, "Codex session", "lines with `type` and `payload`", codex::is_record),
+    row(Dialect::Mcp, "MCP log", "`jsonrpc`", mcp::is_record),
+    row(
+        Dialect::AgentsSdk,
+        "OpenAI Agents SDK tracing",
+        "`object`: `trace.span`",
+        agents_sdk::is_record,
+    ),
+    row(
+        Dialect::ClaudeCode,
+        "Claude Code session",
+        "lines with `sessionId` and `message`",
+        claude_code::is_record,
+    ),
+    row(Dialect::LangSmith, "LangSmith runs", "`run_type`", langsmith::is_record),
+    row(
+        Dialect::LangChainEvents,
+        "LangChain events",
+        "`event`: `on_…` with `run_id`",
+        langchain_events::is_record,
+    ),
+    row(
         Dialect::Responses,
         "OpenAI Responses",
         "items of type `function_call`, or `output` with such items",
+        responses::is_record,
     ),
-    (Dialect::AgentsSdk, "OpenAI Agents SDK tracing", "`object`: `trace.span`"),
-    (Dialect::ClaudeCode, "Claude Code session", "lines with `sessionId` and `message`"),
-    (Dialect::LangSmith, "LangSmith runs", "`run_type`"),
-    (Dialect::LangChainEvents, "LangChain events", "`event`: `on_…` with `run_id`"),
-    (Dialect::LangChain, "LangChain messages", "`lc`, or `type`: `human`, `ai`, `tool`"),
-    (Dialect::PydanticAi, "pydantic-ai messages", "`parts` with `part_kind`"),
-    (Dialect::LlamaIndex, "LlamaIndex", "`blocks` with `block_type`, or `tool_kwargs`"),
-    (Dialect::Smolagents, "smolagents", "steps with `step_number`"),
-    (Dialect::Inspect, "Inspect log", "`samples` with `messages`, or a `.eval` file"),
-    (Dialect::Ragas, "ragas samples", "`user_input`"),
-    (Dialect::Deepeval, "deepeval test cases", "`input` with `actual_output` or `actualOutput`"),
-    (Dialect::ToolBench, "ToolBench answers", "`answer_details`"),
-    (Dialect::Langfuse, "Langfuse export", "`observations`"),
-    (Dialect::Gemini, "Gemini contents", "`parts` with `functionCall`"),
-    (Dialect::Vercel, "Vercel AI SDK messages", "`tool-call` or `tool-result` in `content`"),
-    (Dialect::Bedrock, "Bedrock Converse", "`toolUse` in `content`"),
-    (Dialect::Anthropic, "Anthropic messages", "`tool_use` in `content`"),
-    (Dialect::OpenAiChat, "OpenAI chat messages", "`role` with `content` or `tool_calls`"),
-    (Dialect::Phoenix, "Phoenix spans", "`context.span_id` with `attributes`"),
+    row(
+        Dialect::PydanticAi,
+        "pydantic-ai messages",
+        "`parts` with `part_kind`",
+        pydantic_ai::is_record,
+    ),
+    row(
+        Dialect::LangChain,
+        "LangChain messages",
+        "`lc`, or `type`: `human`, `ai`, `tool`",
+        langchain::is_record,
+    ),
+    row(
+        Dialect::LlamaIndex,
+        "LlamaIndex",
+        "`blocks` with `block_type`, or `tool_kwargs`",
+        llama_index::is_record,
+    ),
+    row(Dialect::Smolagents, "smolagents", "steps with `step_number`", smolagents::is_record),
+    row(
+        Dialect::Inspect,
+        "Inspect log",
+        "`samples` with `messages`, or a `.eval` file",
+        inspect::is_record,
+    ),
+    row(Dialect::Ragas, "ragas samples", "`user_input`", ragas::is_record),
+    row(
+        Dialect::Deepeval,
+        "deepeval test cases",
+        "`input` with `actual_output` or `actualOutput`",
+        deepeval::is_record,
+    ),
+    row(Dialect::ToolBench, "ToolBench answers", "`answer_details`", toolbench::is_record),
+    row(Dialect::Langfuse, "Langfuse export", "`observations`", langfuse::is_record),
+    row(Dialect::Gemini, "Gemini contents", "`parts` with `functionCall`", gemini::is_record),
+    row(
+        Dialect::Vercel,
+        "Vercel AI SDK messages",
+        "`tool-call` or `tool-result` in `content`",
+        vercel::is_record,
+    ),
+    row(Dialect::Bedrock, "Bedrock Converse", "`toolUse` in `content`", bedrock::is_record),
+    row(Dialect::Anthropic, "Anthropic messages", "`tool_use` in `content`", anthropic::is_record),
+    row(
+        Dialect::OpenAiChat,
+        "OpenAI chat messages",
+        "`role` with `content` or `tool_calls`",
+        openai_chat::is_record,
+    ),
+    row(
+        Dialect::Phoenix,
+        "Phoenix spans",
+        "`context.span_id` with `attributes`",
+        phoenix::is_record,
+    ),
 ];
 
 impl Dialect {
-    fn row(self) -> &'static (Dialect, &'static str, &'static str) {
-        &DIALECTS[self as usize]
-    }
-
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.row().1
+        DIALECTS[self as usize].name
     }
 
     /// Everything that is looked for: names, and by what each is recognized.
     pub fn looked_for() -> impl Iterator<Item = (&'static str, &'static str)> {
-        DIALECTS.iter().map(|(_, name, mark)| (*name, *mark))
+        DIALECTS.iter().map(|row| (row.name, row.mark))
     }
 
     pub(crate) fn unit(self) -> Unit {
@@ -148,7 +224,15 @@ impl Dialect {
 
     /// Returns the dialect of a record; `None` if it has none by itself.
     pub(crate) fn of(item: &Value) -> Option<Dialect> {
-        recognize::recognize(item)
+        match item {
+            Value::Object(_) => {
+                let row = DIALECTS.iter().find(|row| (row.is_record)(item))?;
+                Some(row.dialect)
+            }
+            // Only logs of MCP have records within texts.
+            Value::String(_) => mcp::is_record(item).then_some(Dialect::Mcp),
+            _ => None,
+        }
     }
 
     /// Returns the dialect of a list of records: the first in the order that any has.
@@ -268,12 +352,56 @@ pub(crate) fn together(known: Dialect, record: &Value) -> (Dialect, bool) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn dialects_are_in_the_order_of_their_table() {
-        for (at, (dialect, ..)) in DIALECTS.iter().enumerate() {
-            assert_eq!(*dialect as usize, at);
+        for (at, row) in DIALECTS.iter().enumerate() {
+            assert_eq!(row.dialect as usize, at);
         }
+    }
+
+    #[test]
+    fn records_are_recognized() {
+        let check =
+            |item: Value, wanted: Option<Dialect>| assert_eq!(Dialect::of(&item), wanted, "{item}");
+        check(json!({"resourceSpans": []}), Some(Dialect::Otlp));
+        check(json!({"dir": "->", "msg": {"jsonrpc": "2.0"}}), Some(Dialect::Mcp));
+        check(json!({"type": "function_call", "call_id": "c"}), Some(Dialect::Responses));
+        check(
+            json!({"object": "response", "output": [{"type": "message"}]}),
+            Some(Dialect::Responses),
+        );
+        check(json!({"object": "trace.span", "span_data": {}}), Some(Dialect::AgentsSdk));
+        check(json!({"type": "ai", "content": ""}), Some(Dialect::LangChain));
+        check(
+            json!({"lc": 1, "type": "constructor", "id": ["x", "AIMessage"], "kwargs": {}}),
+            Some(Dialect::LangChain),
+        );
+        check(
+            json!({"agent": {"messages": [{"type": "ai", "content": ""}]}}),
+            Some(Dialect::LangChain),
+        );
+        check(
+            json!({"role": "assistant", "content": [{"type": "tool_use"}]}),
+            Some(Dialect::Anthropic),
+        );
+        check(json!({"role": "assistant", "content": [{"toolUse": {}}]}), Some(Dialect::Bedrock));
+        check(json!({"role": "model", "parts": [{"text": "x"}]}), Some(Dialect::Gemini));
+        check(json!({"role": "user", "content": "x"}), Some(Dialect::OpenAiChat));
+        check(json!({"context": {"span_id": "s"}, "attributes": {}}), Some(Dialect::Phoenix));
+        check(json!({"messages": [{"role": "user", "content": "x"}]}), None);
+        check(json!({"a": 1}), None);
+    }
+
+    #[test]
+    fn a_list_is_of_the_first_dialect_that_any_record_has() {
+        let list = [
+            json!({"role": "user", "content": "x"}),
+            json!({"type": "function_call", "call_id": "c"}),
+        ];
+        assert_eq!(Dialect::of_list(&list), Some(Dialect::Responses));
     }
 }

@@ -8,6 +8,12 @@ use crate::look;
 use crate::outcome::{Outcome, said};
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    look::has(item, "role")
+        && ["content", "tool_calls", "function_call"].iter().any(|key| look::has(item, key))
+}
+
 /// Reads the messages of a chat.
 pub(crate) fn read(transcript: &mut Transcript, messages: &[Value], pointer: &str) {
     for (index, message) in messages.iter().enumerate() {

@@ -13,6 +13,11 @@ pub(crate) fn is_final(name: &str) -> bool {
     name == "final_result" || name.starts_with("final_result_")
 }
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    look::items(item, "parts").iter().any(|part| look::has(part, "part_kind"))
+}
+
 /// Reads one message.
 pub(crate) fn read_item(transcript: &mut Transcript, message: &Value, pointer: &str) {
     transcript.add_usage(look::get(message, "usage"));

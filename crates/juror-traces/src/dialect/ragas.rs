@@ -8,6 +8,11 @@ use crate::look;
 use crate::outcome::Outcome;
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    look::has(item, "user_input")
+}
+
 /// Reads a sample.
 pub(crate) fn read(transcript: &mut Transcript, sample: &Value, pointer: &str) {
     match look::get(sample, "user_input") {

@@ -20,6 +20,37 @@ const BUILTIN: [(&str, &[&str], &[&str]); 7] = [
     ("apply_patch_call", &["operation"], &["results"]),
 ];
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let is_item = |item: &Value| match look::text(item, "type") {
+        Some("message") => {
+            let blocks = look::items(item, "content");
+            let texts = ["output_text", "input_text", "refusal"];
+            let has_texts = blocks
+                .iter()
+                .any(|block| look::text(block, "type").is_some_and(|kind| texts.contains(&kind)));
+            has_texts || item.get("content").is_some_and(Value::is_string)
+        }
+        Some("reasoning") => item.get("summary").is_some(),
+        Some(kind) => is_responses_type(kind),
+        None => false,
+    };
+    let is_run_item = item.get("raw_item").is_some() && item.get("type").is_some();
+    let output = look::items(item, "output");
+    is_run_item
+        || is_item(item)
+        || (is_whole(item)
+            && (output.iter().any(is_item) || look::text(item, "object") == Some("response")))
+}
+
+/// The types of items that only the Responses API has.
+fn is_responses_type(kind: &str) -> bool {
+    kind.ends_with("_call") && kind != "tool_call"
+        || kind.ends_with("_call_output")
+        || ["mcp_list_tools", "item_reference", "mcp_approval_request", "mcp_approval_response"]
+            .contains(&kind)
+}
+
 /// Reads items in their order.
 pub(crate) fn read(transcript: &mut Transcript, items: &[Value], pointer: &str) {
     let mut reader = ItemReader { transcript };

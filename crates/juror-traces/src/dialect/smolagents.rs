@@ -14,6 +14,14 @@ use crate::transcript::Transcript;
 /// The tool by which agents answer.
 pub(crate) const FINAL: &str = "final_answer";
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let has = |key: &str| look::has(item, key);
+    has("step_number")
+        || (has("task") && has("task_images"))
+        || (has("steps") && has("state") && has("output"))
+}
+
 /// Reads the result of a run: its steps and what it came to.
 pub(crate) fn read_result(transcript: &mut Transcript, result: &Value, pointer: &str) {
     for (at, step) in look::items(result, "steps").iter().enumerate() {

@@ -15,6 +15,13 @@ const FINISH: &str = "Finish";
 /// The deepest tree that is followed.
 const DEEPEST: usize = 2_000;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    look::has(item, "answer_details")
+        || look::has(item, "answer_generation")
+        || item.get("answer").is_some_and(|answer| look::has(answer, "answer_details"))
+}
+
 /// Reads an answer: a query with its `answer`, or the answer alone.
 pub(crate) fn read(transcript: &mut Transcript, record: &Value, pointer: &str) {
     transcript.ask(look::words(record, "query").map(str::to_owned));

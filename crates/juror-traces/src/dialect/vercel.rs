@@ -36,8 +36,8 @@ pub(crate) fn read_item(transcript: &mut Transcript, message: &Value, pointer: &
     }
 }
 
-/// Whether a message is one of this SDK.
-pub(crate) fn is_message(message: &Value) -> bool {
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(message: &Value) -> bool {
     let is_part = |part: &Value| {
         let kind = look::text(part, "type");
         matches!(kind, Some("tool-call" | "tool-result" | "tool-error"))

@@ -22,7 +22,7 @@ pub enum ImportError {
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
     /// Its dialect is not known.
-    #[error("this is no trace of a known dialect: {found}\n  looked for:\n{}", looked_for())]
+    #[error("this is not a trace of a known dialect: {found}\n  looked for:\n{}", looked_for())]
     NotRecognized {
         /// What is there.
         found: String,

@@ -1,4 +1,4 @@
-//! Makes steps of joined calls: how each ended, and what is told of it. Rules 1, 4 and 5.
+//! Turns joined calls into steps: how each ended, and what its record says. Rules 1, 4 and 5.
 
 use std::collections::BTreeMap;
 

@@ -13,6 +13,15 @@ use crate::rules::Rules;
 use crate::time::nanoseconds;
 use crate::transcript::{Transcript, usage_of};
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    match look::text(item, "object") {
+        Some("trace.span") => true,
+        Some("trace") => look::has(item, "workflow_name"),
+        _ => false,
+    }
+}
+
 /// Reads a span, or the trace itself, which comes after its spans.
 pub(crate) fn read(item: &Value, place: &str, rules: &Rules) -> SpanFacts {
     let id = |key: &str| look::id(item, &[key]).unwrap_or_default();

@@ -206,7 +206,7 @@ impl Trace {
         }
         self.kept.extend_from_slice(lines);
         for (key, at, line) in calls {
-            // A request that is found earlier in time than before tells when it was made.
+            // The earliest span that contains a request shows when the request was made.
             let known = self.seen.get(&key).copied();
             self.n_repeated += u32::from(known.is_some());
             if known.is_none_or(|known| at < known) {

@@ -13,6 +13,12 @@ use crate::question_key::id_in;
 use crate::rules::Rules;
 use crate::transcript::Transcript;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    look::has(item, "run_id")
+        && look::text(item, "event").is_some_and(|event| event.starts_with("on_"))
+}
+
 /// Reads an event; `None` if it says nothing about calls, models or roots.
 pub(crate) fn read(event: &Value, place: &str, rules: &Rules) -> Option<SpanFacts> {
     let run = look::id(event, &["run_id"])?;

@@ -17,6 +17,12 @@ use crate::transcript::{Transcript, usage_of};
 /// The deepest run that is followed.
 const DEEPEST: usize = 200;
 
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    let has = |key: &str| look::has(item, key);
+    has("run_type") && (has("inputs") || has("outputs"))
+}
+
 /// Reads a run and its children.
 pub(crate) fn read(run: &Value, place: &str, rules: &Rules, keep: &mut dyn FnMut(SpanFacts)) {
     read_within(run, None, place, rules, DEEPEST, keep);

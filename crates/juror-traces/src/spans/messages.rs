@@ -151,21 +151,11 @@ impl Exchange {
                 }
             }
             "gen_ai.content.prompt" => {
-                let prompt = event
-                    .attributes
-                    .get("gen_ai.prompt")
-                    .as_ref()
-                    .and_then(look::parsed)
-                    .map(std::borrow::Cow::into_owned);
+                let prompt = event.attributes.get("gen_ai.prompt");
                 read_any(&mut self.given, prompt.as_ref(), &pointer);
             }
             "gen_ai.content.completion" => {
-                let completion = event
-                    .attributes
-                    .get("gen_ai.completion")
-                    .as_ref()
-                    .and_then(look::parsed)
-                    .map(std::borrow::Cow::into_owned);
+                let completion = event.attributes.get("gen_ai.completion");
                 read_any(&mut self.gave, completion.as_ref(), &pointer);
             }
             _ => {}

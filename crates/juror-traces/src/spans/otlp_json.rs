@@ -12,12 +12,20 @@ use super::histories::Histories;
 use super::messages::Exchange;
 use super::read::read_span;
 use super::span::{Event, Span};
+use crate::look;
 use crate::question_key::id_in_attributes;
 use crate::rules::Rules;
 use crate::time::nanoseconds;
 
 /// The attribute in which each prompt repeats the ones before.
 const PROMPT: &str = "gen_ai.input.messages";
+
+/// Whether a record is one of this dialect.
+pub(crate) fn is_record(item: &Value) -> bool {
+    ["resourceSpans", "resourceLogs", "resource_spans", "resource_logs", "scopeSpans"]
+        .iter()
+        .any(|key| look::has(item, key))
+}
 
 /// Reads an envelope: `resourceSpans` or `resourceLogs`. Calls `keep` with each span. Fails where
 /// the text ends or is broken; what came before has been kept then.

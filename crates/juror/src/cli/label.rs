@@ -114,7 +114,7 @@ pub(super) fn open_run(name: &str) -> anyhow::Result<JudgedRun> {
     check_json(&document)?;
     let Some(kind) = results_kind(&document) else {
         anyhow::bail!(
-            "{name}: these are no results\n  hint: name a run's folder, or a file that `juror eval -o` or `juror bench -o` wrote"
+            "{name}: these are not results\n  hint: name a run's folder, or a file that `juror eval -o` or `juror bench -o` wrote"
         );
     };
     Ok(JudgedRun::of_results(&document, kind)?)

@@ -74,7 +74,7 @@ impl LiveToolArgs {
     }
 }
 
-/// What is asked of whom.
+/// Which agent to ask, and how.
 pub(super) struct LiveWork<'w> {
     pub(super) agent: &'w str,
     pub(super) name: Option<&'w String>,
@@ -167,7 +167,7 @@ pub(super) fn is_done(asked: &Asked) -> bool {
         let n_done = asked.n_known + asked.n_answered;
         let all = count(asked.n_all, "answer");
         output::print_note(&format!(
-            "stopped with {n_done} of {all}: {why}\n  hint: run the same command again to go on"
+            "stopped with {n_done} of {all}: {why}\n  hint: run the same command again to continue"
         ));
     }
     asked.stopped.is_none()

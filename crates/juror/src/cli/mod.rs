@@ -161,7 +161,7 @@ struct RuleArgs {
     config: Option<String>,
 
     /// Set of rules: 5, the published document, or 6, the library's newer release. Overrides the
-    /// settings; when neither says, 5, or what the results tell that are read.
+    /// settings [default: 5, or the profile that the results indicate].
     #[arg(long, value_name = "5|6", env = "JUROR_PROFILE")]
     profile: Option<ProfileArg>,
 }

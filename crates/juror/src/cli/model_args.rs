@@ -26,7 +26,7 @@ pub(super) struct ModelArgs {
     #[arg(long, env = "JUROR_DRY_RUN", value_parser = boolish())]
     pub(super) dry_run: bool,
 
-    /// Calls at a time; overrides the settings [default: as many as the server bears, 16 at most].
+    /// Calls at a time; overrides the settings [default: as many as the server can handle, 16 at most].
     #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY", value_parser = parse_count::<std::num::NonZero<usize>>)]
     pub(super) concurrency: Option<std::num::NonZero<usize>>,
 
@@ -198,7 +198,7 @@ pub(super) const MORE_TIME: &str = "give models more time with --timeout or llm.
 pub(super) fn print_stop(stop: &Stop, cache: Option<&str>) {
     let kept = match cache {
         Some(place) => {
-            format!("every reply so far is kept in {place}: run the same command again to go on")
+            format!("every reply so far is kept in {place}: run the same command again to continue")
         }
         None => "nothing is kept without a cache: see llm.cache in docs/models.md".into(),
     };

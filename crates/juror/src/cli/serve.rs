@@ -69,7 +69,7 @@ pub(super) struct ServeArgs {
     #[arg(long, help_heading = SERVER, value_name = "BYTES", default_value_t = 1 << 20, env = "JUROR_MAX_BODY")]
     max_body: usize,
 
-    /// Connections at a time; others wait, and those that have waited longest give way to new ones.
+    /// Connections at a time; others wait, and new ones close those that waited longest.
     #[arg(long, help_heading = SERVER, value_name = "N", default_value = "1024", env = "JUROR_MAX_CONNECTIONS", value_parser = parse_count::<std::num::NonZero<u16>>)]
     max_connections: std::num::NonZero<u16>,
 

@@ -56,12 +56,12 @@ pub(super) struct ToolArgs {
     arguments: Option<MatchArg>,
 
     /// How numbers in arguments are compared with those of known replies: `equal` also takes a
-    /// reply to 5.0 for 5, where there is none to the letter [default: equal for Juror's own tools
+    /// reply to 5.0 for 5, if there is no exact match [default: equal for Juror's own tools
     /// and runs, exact for other clients].
     #[arg(long, value_name = "exact|equal", env = "JUROR_MATCH_NUMBERS")]
     match_numbers: Option<NumbersArg>,
 
-    /// Ask anew for replies that are known, and replace those that are kept.
+    /// Ask again for known replies, and replace the stored ones.
     #[arg(long, env = "JUROR_TOOL_REFRESH", value_parser = boolish())]
     refresh: bool,
 

@@ -195,7 +195,7 @@ fn check(name: &str, kind: Option<Kind>, repeated_ids: RepeatedIds) -> Checked {
             }
             None => {
                 checked.unreadable =
-                    Some(format!("{name}: cannot tell what this is\n  hint: say it with --as"));
+                    Some(format!("{name}: unknown kind of file\n  hint: name it with --as"));
             }
         },
     }
@@ -495,7 +495,7 @@ fn as_json(file: &Checked) -> Value {
             "column": error.place.column,
             "path": error.place.path.to_string(),
             "problem": error.problem.to_string(),
-            "hint": error.hint(),
+            "hint": error.hint().map(|hint| hint.spelled(Spelling::Program)),
         })
     });
     json!({

@@ -77,5 +77,5 @@ fn what_an_agent_fails_at_is_that_questions_error() {
     assert_eq!(error(0), "the agent failed: no idea");
     assert_eq!(error(1), "the agent answers with an error: no method");
     assert!(error(2).contains("not JSON"), "{responses:?}");
-    assert!(error(3).contains("said nothing for 2 s"), "{responses:?}");
+    assert!(error(3).contains("did not respond for 2 s"), "{responses:?}");
 }

@@ -76,7 +76,7 @@ fn a_question_whose_agent_fails_is_an_error_response_and_the_run_goes_on() {
     let responses = stage.responses();
     let error = |at: usize| responses[at]["error"].as_str().unwrap_or("none");
     assert!(error(0).contains("the agent ended (exit status: 7)"), "{responses:?}");
-    assert!(error(1).contains("said nothing for 2 s"), "{responses:?}");
+    assert!(error(1).contains("did not respond for 2 s"), "{responses:?}");
     assert_eq!((error(2), error(3)), ("no model", "none"));
     assert_eq!(responses[0]["status"], "error");
     assert!(ended.stderr.contains("3 of 4 answers ended with an error"), "{ended}");

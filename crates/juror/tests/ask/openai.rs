@@ -133,7 +133,7 @@ fn whatever_an_endpoint_sends_is_that_questions_error_at_most() {
     let error = |at: usize| responses[at]["error"].as_str().unwrap_or("none");
     assert!(error(0).contains("not JSON"), "{responses:?}");
     assert!(error(1).contains("which model?"), "{responses:?}");
-    assert!(error(2).contains("said nothing for 2 s"), "{responses:?}");
+    assert!(error(2).contains("did not respond for 2 s"), "{responses:?}");
     assert_eq!((error(3), &responses[3]["actual_answer"]), ("none", &json!("fine")));
     assert_eq!(server.seen().len(), 4, "what was read is not asked for again");
 }

@@ -60,8 +60,8 @@ fn what_an_agent_does_wrong_is_that_querys_error() {
         .map(|result| result["error"].as_str().unwrap_or("none"))
         .collect();
     assert!(errors[0].contains("the agent ended (exit status: 7)"), "{errors:?}");
-    assert!(errors[1].contains("said nothing for 2 s"), "{errors:?}");
-    assert!(errors[2].contains("said nothing for 2 s"), "{errors:?}");
+    assert!(errors[1].contains("did not respond for 2 s"), "{errors:?}");
+    assert!(errors[2].contains("did not respond for 2 s"), "{errors:?}");
     assert!(errors[2].contains("its last line was `garbled {`"), "{errors:?}");
     assert_eq!(errors[3], "none");
     assert_eq!(results["summary"]["error_count"], 3);
@@ -91,7 +91,7 @@ fn a_run_goes_on_where_it_ended() {
     assert_eq!(stage.results()["results"][2]["scores"]["api_call_score"], 1.0);
     let changed = stage.bench(&example_agent(), "");
     assert_eq!(changed.code, 2);
-    assert!(changed.stderr.contains("begun otherwise: agent, "), "{}", changed.stderr);
+    assert!(changed.stderr.contains("different inputs or settings: agent, "), "{}", changed.stderr);
 }
 
 #[test]
@@ -473,11 +473,7 @@ fn a_run_says_whose_answers_it_has_and_refuses_others() {
     let agent = agent(&stage, "say(task, final_answer='x')");
     assert_eq!(stage.bench(&agent, "").code, 0);
     let again = stage.bench(&agent, "--judge heuristic --retry-errors");
-    assert!(
-        again.stderr.contains("goes on with run: 4 of 4 queries were tried"),
-        "{}",
-        again.stderr
-    );
+    assert!(again.stderr.contains("resuming run: 4 of 4 queries were tried"), "{}", again.stderr);
     let other = stage.bench(&agent, "--on-miss fail");
     assert_eq!(other.code, 2);
     assert!(other.stderr.contains("tool options changed"), "{}", other.stderr);

@@ -97,7 +97,7 @@ fn a_call_that_a_limit_refuses_is_told_as_failed() {
     let agent = agent(&stage, body);
     let ended = stage.bench(&agent, "--judge none --limit 1 --in-flight 1");
     assert_eq!(ended.code, 3, "{}", ended.stderr);
-    let told = "1 of 1 calls have no reply, as what gives replies failed: 1 MB of calls are on their way (--in-flight)";
+    let told = "1 of 1 calls got no reply because the source of replies failed: 1 MB of calls are on their way (--in-flight)";
     assert!(ended.stderr.contains(told), "{}", ended.stderr);
     assert_eq!(std::fs::read_to_string(stage.path("status.txt")).expect("a status"), "503");
     let failed = &stage.results()["juror"]["failed_calls"];

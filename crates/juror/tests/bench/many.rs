@@ -110,8 +110,8 @@ fn an_agent_in_python_answers_a_whole_set() {
         let why = result["error"].as_str().unwrap_or_default();
         let wanted = match &id {
             id if id == killed => "the agent ended (signal: 9 (SIGKILL))",
-            id if id == hung => "the agent said nothing for 20 s",
-            id if id == garbled => "the agent said something else than an answer",
+            id if id == hung => "the agent did not respond for 20 s",
+            id if id == garbled => "the agent sent something other than an answer",
             _ => "",
         };
         assert!(why.starts_with(wanted) && why.is_empty() == wanted.is_empty(), "{id}: {why}");

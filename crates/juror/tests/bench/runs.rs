@@ -133,7 +133,7 @@ fn a_benchmark_that_was_killed_before_it_was_complete_is_resumed() {
     fs::remove_file(stage.path("run/aggregates.json")).expect("removed");
     let again = stage.bench(&agent, "--judge none");
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(again.stderr.contains("goes on with run: 4 of 4 queries were tried"));
+    assert!(again.stderr.contains("resuming run: 4 of 4 queries were tried"));
     assert_eq!((names(), results().len()), (all, first.len()));
     for (one, other) in first.iter().zip(results()) {
         assert_eq!(one["system_answer"], other["system_answer"]);
@@ -188,13 +188,13 @@ fn an_unfinished_run_is_gone_on_with_only_by_what_began_it() {
         let ended = bench(&stage, &agent, options, &variables);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         assert!(ended.stderr.contains(told), "{}", ended.stderr);
-        assert!(!ended.stderr.contains("goes on with .juror"), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("resuming .juror"), "{}", ended.stderr);
         assert_eq!(answers(&stage), [variables[0].1; 4]);
     }
     let asked = || fs::read_to_string(stage.path("asked.txt")).expect("asked").lines().count();
     let before = asked();
     let ended = bench(&stage, &agent, "--name a", &gpt);
-    assert!(ended.stderr.contains("goes on with .juror/runs/"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("resuming .juror/runs/"), "{}", ended.stderr);
     assert!(ended.stderr.contains(": 1 of 4 queries were tried"), "{}", ended.stderr);
     assert_eq!((ended.code, answers(&stage), asked() - before), (0, vec!["gpt".into(); 4], 3));
 }
@@ -240,7 +240,7 @@ fn named_variables_alone_tell_runs_apart() {
     stage.write("mended", "");
     let options = "--agent-env MODEL";
     let ended = bench(&stage, &agent, options, &[("MODEL", "gpt"), ("OTHER", "2")]);
-    assert!(ended.stderr.contains("goes on with"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("resuming"), "{}", ended.stderr);
     let folder = folders(&stage).pop().expect("one run");
     let results = fs::read_to_string(folder.join("results.jsonl")).expect("results");
     assert_eq!((results.lines().count(), folder.join("aggregates.json").is_file()), (4, true));
@@ -349,7 +349,7 @@ fn recorded_answers_pass_over_no_run() {
     stage.write("answers.json", &answer.to_string());
     let ended = bench(&stage, "recorded:answers.json", "--judge none --name agent", &[]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(!ended.stderr.contains("begins anew"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("starting a new run"), "{}", ended.stderr);
     assert_eq!(folders(&stage).len(), 1);
 }
 
@@ -449,14 +449,18 @@ fn trying_errors_again_says_when_all_is_tried_anew() {
     let hint = "1 of 4 queries ended with an error: --retry-errors tries them again";
     assert_eq!((first.code, first.stderr.contains(hint)), (3, true), "{}", first.stderr);
     let same = bench(&stage, &agent, "--judge none --retry-errors", &[("MODEL", "one")]);
-    assert!(same.stderr.contains("goes on with"), "{}", same.stderr);
+    assert!(same.stderr.contains("resuming"), "{}", same.stderr);
     let other = bench(&stage, &agent, "--judge none --retry-errors", &[("MODEL", "two")]);
-    assert!(other.stderr.contains("begins anew: the last run "), "{}", other.stderr);
-    assert!(other.stderr.contains(" --retry-errors --resume-changed goes on"), "{}", other.stderr);
+    assert!(other.stderr.contains(" changed since the last run "), "{}", other.stderr);
+    assert!(
+        other.stderr.contains(" --retry-errors --resume-changed resumes it"),
+        "{}",
+        other.stderr
+    );
     for option in ["--retry-errors", "--resume-changed"] {
         let options = format!("--judge none --name never{option} {option}");
         let none = bench(&stage, &agent, &options, &[]);
-        let told = "begins anew: there is no earlier run of this name to go on with";
+        let told = "starting a new run: there is no earlier run of this name to resume";
         assert!(none.stderr.contains(told), "{}", none.stderr);
     }
 }

@@ -289,7 +289,7 @@ fn a_source_of_replies_that_is_down_is_told_of() {
     let key = [("OPENAI_API_KEY", "x")];
     let ended = stage.bench_with(&agent, "-c juror.yaml --judge heuristic -q", &key);
     assert_eq!(ended.code, 3, "{}", ended.stderr);
-    let told = "4 of 4 calls have no reply, as what gives replies failed: simulator: ";
+    let told = "4 of 4 calls got no reply because the source of replies failed: simulator: ";
     assert_eq!(ended.stderr.matches(told).count(), 1, "{}", ended.stderr);
     let failed = &stage.results()["juror"]["failed_calls"];
     let counts: Vec<u64> = failed

@@ -196,7 +196,7 @@ fn a_run_of_trials_can_be_judged_again() {
     assert_eq!(bench(&stage, &agent, "--trials 2 --jobs 4").code, 0);
     let ended = bench(&stage, "recorded:run", "--trials 3");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains("--trials says nothing about recorded answers"));
+    assert!(ended.stderr.contains("--trials has no effect on recorded answers"));
     assert_eq!(trials(&stage), wanted(4, 2));
     assert_eq!(final_answers(&stage), ["1", "2"].repeat(4));
     assert_eq!(stage.results()["metadata"]["config"].get("trials"), None);

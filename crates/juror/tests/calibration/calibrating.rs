@@ -188,7 +188,7 @@ fn one_label_has_no_spread_and_says_so() {
     let stage = Stage::with_results("results.jsonl", &results);
     stage.write("one.jsonl", &lines(&[label(0, "random", &json!(1), "ann")]));
     let told = stage.done("calibrate results.jsonl one.jsonl");
-    for words in ["without an interval: one label tells of no spread", "1 random label is few"] {
+    for words in ["without an interval: one label shows no spread", "1 random label is few"] {
         assert!(told.stdout.contains(words), "{words}: {told}");
     }
     assert!(!told.stdout.contains("se 0.000"), "one label has no spread: {told}");

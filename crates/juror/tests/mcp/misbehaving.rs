@@ -18,7 +18,7 @@ fn calls_of_a_bad_server_fail_as_replies() {
     for (then, why) in [
         ("exit 3", "it has ended"),
         ("sleep 600", "no reply within 1 s"),
-        ("yes garbage", "it says what is no message"),
+        ("yes garbage", "it sends lines that are not messages"),
         ("echo '{\"jsonrpc\":\"2.0\",\"id\":3}'; sleep 600", "neither `result` nor `error`"),
     ] {
         let stage = Stage::new();

@@ -136,7 +136,7 @@ fn a_run_that_was_killed_between_results_and_completion_ends_with_the_same_bytes
         }
         let again = judged(&stage, &server, "--run run --cache-mode off");
         assert_eq!(again.code, 0, "{again}");
-        assert!(again.stderr.contains("going on with run: 2 questions judged already"), "{again}");
+        assert!(again.stderr.contains("resuming run: 2 questions already judged"), "{again}");
         assert_eq!((bytes(), server.seen().len()), (whole.clone(), n_calls), "{gone:?}");
         assert_eq!(stage.json("run/run.json")["is_complete"], true);
     }
@@ -202,11 +202,11 @@ fn an_unfinished_evaluation_among_others_is_gone_on_with() {
     let folder = format!("kept/{}", stage.names("kept")[0]);
     stage.change_run(&folder, |run| run["is_complete"] = json!(false));
     let again = judged(&stage, &server, "-c juror.yaml");
-    assert!(again.stderr.contains(&format!("going on with {folder}")), "{again}");
+    assert!(again.stderr.contains(&format!("resuming {folder}")), "{again}");
     assert_eq!(stage.names("kept").len(), 1);
     stage.change_run(&folder, |run| run["is_complete"] = json!(false));
     let other = judged(&stage, &server, "-c juror.yaml --profile 6");
-    let told = format!("begins anew: the unfinished run {folder} was begun otherwise");
+    let told = format!("changed since the unfinished run {folder}");
     assert!(other.stderr.contains(&told), "{other}");
     assert_eq!(stage.names("kept").len(), 2);
 }

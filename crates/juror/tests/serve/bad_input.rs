@@ -57,7 +57,7 @@ fn names_never_become_paths() {
     }
     let (code, _, said) = stage.run("tools export out");
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("is no name for a folder or file"), "{said}");
+    assert!(said.contains("is not a name for a folder or file"), "{said}");
     assert_eq!(read_files(&stage.path("secret")), before);
 }
 
@@ -225,5 +225,8 @@ fn a_pipe_among_the_files_is_told_and_not_waited_for() {
     assert_eq!(reply.header("juror-source"), Some("cache"));
     served.call(&request("Sky", "Pipe", json!({})));
     let (_, said) = served.stop();
-    assert!(said.contains("Weather/pipe.json") && said.contains("it is no plain file"), "{said}");
+    assert!(
+        said.contains("Weather/pipe.json") && said.contains("it is not a regular file"),
+        "{said}"
+    );
 }

@@ -200,7 +200,7 @@ fn a_request_that_is_no_request_is_told_so() {
     let served = stage.serve("--tools tools --cache cache");
     let with = |lines: &str| format!("GET /health HTTP/1.1\r\nhost: localhost\r\n{lines}\r\n");
     let headers = |n: usize| with(&"x: y\r\n".repeat(n));
-    let malformed = "The request is no HTTP/1.1 that makes sense";
+    let malformed = "The request is not valid HTTP/1.1";
     let check = |sent: &[u8], status: &str, error: &str| {
         let shown = String::from_utf8_lossy(&sent[..sent.len().min(60)]).into_owned();
         let mut stream = connect(&served);

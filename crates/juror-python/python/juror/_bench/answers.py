@@ -31,7 +31,7 @@ def answer_as_json(said: object) -> str:
     if isinstance(said, str):
         return json.dumps({"final_answer": said})
     if not isinstance(said, Mapping):
-        raise NoAnswer(f"the agent returned {_kind(said)}, which is no answer")
+        raise NoAnswer(f"the agent returned {_kind(said)}, which is not an answer")
     parts = _parts(said)
     if not any(key in parts for key in _ANSWERS):
         raise NoAnswer("the dict that the agent returned has no `final_answer`")

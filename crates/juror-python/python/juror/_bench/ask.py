@@ -68,8 +68,8 @@ def ask(
             `juror.bench` takes it: a class, a function that makes agents, an agent with ``answer``,
             or a function from question to answer. It returns a text, or a dict with ``final_answer``
             and, if it can tell, ``steps``, ``messages``, tokens and ``usd``.
-        output: A file of responses (``.jsonl``) to keep them in. The same call goes on with a file
-            that was cut off; one that is finished is refused. By default nothing is written.
+        output: A file of responses (``.jsonl``) to keep them in. The same call resumes an
+            interrupted file; a finished one is refused. By default nothing is written.
         name: What the agent is called.
         config: Settings: models of the built-in agent, tools.
         question_id: Only these questions.

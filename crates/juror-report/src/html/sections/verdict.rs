@@ -125,7 +125,7 @@ fn change(title: String, metric: &str, own: &MetricComparison) -> Card {
     Card {
         name: title,
         value: amounts.change(own.delta),
-        interval: interval.unwrap_or_else(|| "no interval can be had".into()),
+        interval: interval.unwrap_or_else(|| "no interval can be computed".into()),
         note: format!("{} → {}", amounts.value(own.a), amounts.value(own.b)),
     }
 }
@@ -138,7 +138,7 @@ fn means(statistics: &Statistics) -> Vec<Card> {
         Card {
             name: visible(name),
             value: amounts.value(own.mean),
-            interval: interval.unwrap_or_else(|| "no interval can be had".into()),
+            interval: interval.unwrap_or_else(|| "no interval can be computed".into()),
             note: format!("n = {}", count(own.n_scored)),
         }
     };

@@ -6,7 +6,7 @@ use super::parts::parts_of;
 use super::record::MOST_STEPS;
 use super::*;
 use crate::read::{ReadOptions, read_both};
-use juror_document::{DatasetError, Format};
+use juror_document::{DatasetError, Format, Spelling};
 use serde_json::value::RawValue;
 
 use crate::trajectory::{Ending, Status};
@@ -161,8 +161,8 @@ fn many_keys_that_are_used_twice_are_each_looked_at_once() {
 fn told_of(text: &str) -> Vec<String> {
     let document = Document::new("r.json", text.into(), Format::Json).expect("a document");
     let problems = read_responses(&document).expect("responses").problems;
-    let first_line = |error: &DatasetError| error.problem.hint().unwrap_or_default();
-    problems.errors.iter().map(first_line).collect()
+    let hint = |error: &DatasetError| error.hint().unwrap_or_default();
+    problems.errors.iter().map(|error| hint(error).spelled(Spelling::Program)).collect()
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_status_that_is_no_known_word_is_told_of_once() {
     let responses = read_responses(&document).expect("responses");
     let told = responses.problems.errors.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(told.len(), 2, "{told:?}");
-    let first = "unknown status `ok` of a step, which can match nothing, here and 1 times more";
+    let first = "unknown status `ok` of a step; the step cannot match, here and in 1 more place";
     assert!(told[0].contains(first), "{told:?}");
     assert!(told[0].ends_with("hint: write `success` or `error`, or leave it out"), "{told:?}");
     assert!(told[1].contains("`SUCCESS`"), "{told:?}");
@@ -382,7 +382,7 @@ fn an_amount_below_0_is_told_of_once_for_each_key() {
     let document = Document::new("r.json", text.into(), Format::Json).expect("JSON");
     let responses = read_responses(&document).expect("responses");
     let told = responses.problems.to_string();
-    let wanted = "`total_tokens` is -5, and an amount cannot be below 0, here and 1 times more";
+    let wanted = "`total_tokens` is -5, and an amount cannot be below 0, here and in 1 more place";
     assert!(told.starts_with(&format!("r.json:1:39: {wanted}")), "{told}");
     assert!(told.contains("`elapsed_sec` is -0.5, and an amount cannot be below 0\n"), "{told}");
     assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
@@ -395,8 +395,7 @@ fn a_trial_that_is_no_number_is_ignored_and_told_of_once() {
         let numbers: Vec<_> = answers(responses, "q").into_iter().map(|own| own.0).collect();
         assert_eq!(numbers, [1, 2, 3, 4, 5].map(Some));
         let told = responses.problems.to_string();
-        let wanted =
-            "`trial` is not a whole number from 1 on, and is ignored, here and 3 times more";
+        let wanted = "`trial` is not a whole number of at least 1, and is ignored, here and in 3 more places";
         assert!(told.starts_with(&format!("r.jsonl:1:31: {wanted}")), "{told}");
         assert!(responses.problems.errors.iter().all(|error| error.problem.is_warning()));
     });

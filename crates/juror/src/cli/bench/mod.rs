@@ -46,9 +46,9 @@ const KEPT: &str = "
   recorded:PLACE        answers given before: a file of converted answers or of results, a folder of
                         agents' logs, or another run's folder
 
-A run is kept in a folder. The same command goes on with a run that was cut off, whatever ended it,
-and says so; after one that is finished it tries the agent anew, in a folder of its own. Folders of
-runs can be judged and compared: see `juror judge --help`.";
+A run is kept in a folder. The same command resumes an interrupted run, whatever ended it, and says
+so; after a finished run it tries the agent again, in a new folder. Folders of runs can be judged and
+compared: see `juror judge --help`.";
 
 /// Try an agent on queries, against virtual tools: what it solved, which APIs it called, what it
 /// cost.
@@ -130,7 +130,7 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "FOLDER", env = "JUROR_RUN", value_parser = NonEmptyStringValueParser::new())]
     run: Option<String>,
 
-    /// Begin anew, whatever was tried before; with --run, in place of the run in that folder.
+    /// Start over; with --run, replace the run in that folder.
     #[arg(long, env = "JUROR_FRESH", value_parser = boolish(),
         conflicts_with_all = ["retry_errors", "resume_changed"])]
     fresh: bool,
@@ -242,7 +242,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
     print_known_errors(outcome.tried.n_known_failed, args.retry_errors);
     if let Some(why) = &outcome.tried.stopped {
         output::print_note(&format!(
-            "stopped: {why}; no result file is written: run the same command again to go on"
+            "stopped: {why}; no result file is written: run the same command again to continue"
         ));
         return Ok(Exit::OutsideFailed);
     }

@@ -52,7 +52,7 @@ impl Outputs {
         let is_judged = !matches!(plan.judge(), SolveJudge::Nobody);
         anyhow::ensure!(
             is_judged || (args.pass_rate.is_none() && args.pass_rate_csv.is_none()),
-            "nobody judges what is solved, so that there is no pass rate to write\n  hint: configure a model, or try --judge heuristic"
+            "no judge says what is solved, so there is no pass rate to write\n  hint: configure a model, or try --judge heuristic"
         );
         check_ids(args, plan.queries())?;
         if is_default && let Some(folder) = Path::new(&results[0]).parent() {

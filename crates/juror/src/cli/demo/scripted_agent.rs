@@ -90,7 +90,7 @@ fn post(url: &str, call: &RawValue) -> anyhow::Result<Value> {
     )?;
     let mut reply = String::new();
     stream.read_to_string(&mut reply)?;
-    let (_, body) = reply.split_once("\r\n\r\n").context("the tools' server said no HTTP")?;
+    let (_, body) = reply.split_once("\r\n\r\n").context("the tool server's reply is not HTTP")?;
     Ok(serde_json::from_str(body)?)
 }
 

@@ -17,9 +17,9 @@ const KEEP_IT: &str =
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Runs")]
 pub(in crate::cli) struct RunArgs {
-    /// Keep the run in this folder: the same command goes on with a run that was cut off. One that
-    /// is finished is refused, unless --fresh or --retry-errors is given [default: a folder of its
-    /// own where `runs.folder` of the settings says, or none].
+    /// Keep the run in this folder: the same command resumes an interrupted run; a finished run is
+    /// refused, unless --fresh or --retry-errors is given [default: a folder of its own where
+    /// `runs.folder` of the settings says, or none].
     #[arg(long = "run", value_name = "FOLDER", env = "JUROR_RUN", value_parser = NonEmptyStringValueParser::new())]
     pub(super) folder: Option<String>,
 
@@ -28,7 +28,7 @@ pub(in crate::cli) struct RunArgs {
     #[arg(long, value_name = "NAME", env = "JUROR_NAME")]
     pub(super) name: Option<String>,
 
-    /// Begin the run anew; with --run, in place of the one that the folder holds.
+    /// Start over; with --run, replace the run in that folder.
     #[arg(long, env = "JUROR_FRESH", value_parser = boolish(),
         conflicts_with_all = ["resume_changed", "retry_errors"])]
     fresh: bool,
@@ -73,7 +73,7 @@ pub(super) fn print_place(log: &RunLog<KnownJudgement>, place: &RunPlace) {
     let folder = log.folder().display();
     if log.n_known() > 0 {
         let done = count(log.n_known(), "question");
-        output::print_note(&format!("going on with {folder}: {done} judged already"));
+        output::print_note(&format!("resuming {folder}: {done} already judged"));
     } else if matches!(place, RunPlace::Within(_)) {
         output::print_note(&format!("the run is kept in {folder}"));
     }

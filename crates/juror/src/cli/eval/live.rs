@@ -134,7 +134,7 @@ fn has_lines(path: &Path) -> bool {
 fn discard_if_empty(folder: &Path, is_new: bool) {
     let journals = [RunFile::Attempts, RunFile::Records].map(|file| file.path_in(folder));
     if is_new && !journals.iter().any(|path| has_lines(path)) {
-        // What stays does no harm: it is gone on with.
+        // A file that stays does no harm: the next run resumes it.
         let manifest = RunFile::Manifest.path_in(folder);
         journals.iter().chain([&manifest]).for_each(|path| drop(std::fs::remove_file(path)));
         let _ = std::fs::remove_dir(folder);
@@ -153,7 +153,7 @@ fn left_to_spend(
     let spent = asked.usd.filter(|_| args.agent.as_deref() == Some("chat"));
     if let (Some(most), Some(spent)) = (most, spent) {
         if spent >= most {
-            let why = "the agent has spent what may be spent\n  hint: run the same command with a higher --max-cost to have its answers judged";
+            let why = "the agent reached the cost limit\n  hint: run the same command with a higher --max-cost to have its answers judged";
             return Err(Outside(anyhow::anyhow!(why)).into());
         }
         models.max_cost = Some(most - spent);

@@ -64,7 +64,7 @@ Examples:
   For a pull request and a pipeline: the worst questions, and each question as a test:
     juror eval reference.yaml responses.jsonl -o report.md -o report.junit.xml
 
-  Ask an agent first, three times; the same command goes on with a run that was cut off:
+  Ask an agent first, three times; the same command resumes an interrupted run:
     juror eval reference.yaml --agent openai:http://127.0.0.1:8000/v1 --trials 3 --run runs/live
 
   A first look at an agent, on ten questions:
@@ -212,7 +212,7 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     );
     if args.live.how.trials.get() > 1 && !args.report.quiet {
         output::warn(
-            "--trials says nothing about recorded answers\n  hint: ask an agent with --agent; several recorded answers are told apart by their `trial`",
+            "--trials has no effect on recorded answers\n  hint: ask an agent with --agent; several recorded answers are told apart by their `trial`",
         );
     }
     let responses = args.responses.as_deref().unwrap_or_default();
@@ -275,7 +275,7 @@ impl Work<'_> {
         self.run_in(&self.run.place(self.settings)?, None)
     }
 
-    /// Begins the run of an agent that is yet to be asked, or goes on with it; also returns its
+    /// Begins the run of an agent that is yet to be asked, or resumes it; also returns its
     /// folder.
     fn begin(&self, place: &RunPlace) -> anyhow::Result<(RunLog<KnownJudgement>, PathBuf)> {
         let (plan, args) = (self.plan()?, self.report);
@@ -472,7 +472,7 @@ impl Work<'_> {
             "the price of a model is not known (see llm.prices)".into()
         };
         output::print_data(&format!(
-            "\n{} would be sent, {} known already; {cost}\nA token is taken for 4 characters and a reply for 200 tokens. Nothing was sent.\n",
+            "\n{} would be sent, {} known already; {cost}\nEstimated at 4 characters per token and 200 tokens per reply. Nothing was sent.\n",
             count(usize::try_from(total.counted).unwrap_or(usize::MAX), "call"),
             total.known
         ))?;
@@ -525,14 +525,14 @@ impl Work<'_> {
     /// Returns what to do after models failed.
     fn after_failures(&self, failures: &ModelFailures, cache: Option<&str>) -> String {
         if failures.is_replay {
-            return "judge again with a key, and export the replies anew".to_owned();
+            return "judge again with a key, then export the replies again".to_owned();
         }
         let more_time = if failures.is_late { model_args::MORE_TIME } else { "" };
         let then = if failures.is_late { ", then " } else { "" };
         let place = self.run.place(self.settings);
         let is_kept = self.subject.is_some() || place.is_ok_and(|own| own != RunPlace::Nowhere);
         let retry = if is_kept { " with --retry-errors" } else { "" };
-        let kept = if cache.is_some() { "; replies that came are kept" } else { "" };
+        let kept = if cache.is_some() { "; replies received so far are kept" } else { "" };
         format!("{more_time}{then}run the same command again{retry}{kept}")
     }
 }

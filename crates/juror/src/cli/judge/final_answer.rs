@@ -1,7 +1,7 @@
 //! `juror judge final-answer`: counts the correct final answers.
 
 use clap::Args;
-use juror_bench::{Item, items, n_judged_queries, n_queries};
+use juror_bench::{Item, n_judged_queries, n_queries};
 use juror_judge::JudgedFinalAnswer;
 use juror_models::Cost;
 use juror_run::final_answer_judge;
@@ -9,7 +9,7 @@ use juror_toolbench::judged::final_answer_rate;
 use serde_json::{Map, Value, json};
 
 use super::super::check_outputs;
-use super::items::{over_judged, print_answers};
+use super::items::over_judged;
 use super::{CommonArgs, NOT_KNOWN, begin, left_out, percent, queries, read, unjudged};
 use crate::exit::Exit;
 
@@ -45,9 +45,7 @@ pub(super) fn run(args: &FinalAnswerArgs) -> anyhow::Result<Exit> {
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
     let answers = read(&files, &mut n_problems)?;
-    let items = items(&counted, &[(&args.answers, &answers)])?;
-    anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
-    print_answers(&items, &answers, common.quiet);
+    let items = common.items(&args.answers, &counted, &answers)?;
     let judge = final_answer_judge(&settings)?;
     let (models, cache) = common.models(&settings, "")?;
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;

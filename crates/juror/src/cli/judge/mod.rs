@@ -8,7 +8,7 @@ mod pass_rate;
 mod preference;
 
 use clap::{Args, Subcommand};
-use juror_bench::{AnswerFiles, Count, QuerySelection, select_queries};
+use juror_bench::{AnswerFiles, Count, Item, QuerySelection, select_queries};
 use juror_files::{load, load_settings};
 use juror_models::Models;
 use juror_report::calls_table;
@@ -16,6 +16,7 @@ use juror_run::{Environment, Interrupt, Output, Settings, ask_each, models_for};
 use juror_toolbench::IdFilter;
 use juror_toolbench::answer::Answers;
 
+use self::items::print_answers;
 use super::model_args::{self, ModelArgs};
 use super::{boolish, count};
 use crate::exit::{Exit, Outside};
@@ -120,9 +121,22 @@ impl CommonArgs {
         Ok(AnswerFiles::load(place, self.method.as_deref())?)
     }
 
+    /// Returns the answers to judge, at least one, and reports those that do not count.
+    fn items<'a>(
+        &self,
+        place: &str,
+        count: &'a Count,
+        answers: &'a Answers<'a>,
+    ) -> anyhow::Result<Vec<Item<'a>>> {
+        let items = juror_bench::items(count, &[(place, answers)])?;
+        anyhow::ensure!(!items.is_empty(), "{place}: there is no answer to judge");
+        print_answers(&items, answers, self.quiet);
+        Ok(items)
+    }
+
     /// Opens the models, and returns the location of kept replies.
     fn models(&self, settings: &Settings, hint: &str) -> anyhow::Result<(Models, Option<String>)> {
-        anyhow::ensure!(!self.ask.no_model, "--no-model: there is nobody to judge{hint}");
+        anyhow::ensure!(!self.ask.no_model, "--no-model: there is no model to judge with{hint}");
         let environment = Environment::read(output::warn);
         models_for(settings, &environment, self.ask.options(), model_args::warn_unless(self.quiet))
             .map_err(|error| anyhow::anyhow!("{error}{hint}"))

@@ -1,7 +1,7 @@
 //! `juror judge pass-rate`: counts the queries that were solved.
 
 use clap::Args;
-use juror_bench::{Item, items, n_queries};
+use juror_bench::{Item, n_queries};
 use juror_judge::JudgedAnswer;
 use juror_models::{Cost, Models};
 use juror_run::pass_rate_judge;
@@ -13,7 +13,7 @@ use juror_toolbench::{CallScore, called_apis};
 use serde_json::{Value, json};
 
 use super::super::{check_outputs, count};
-use super::items::{over_judged, print_answers};
+use super::items::over_judged;
 use super::model_args::parse_count;
 use super::{CommonArgs, NOT_KNOWN, begin, model_args, percent, queries, read, stem, unjudged};
 use crate::exit::Exit;
@@ -81,9 +81,7 @@ pub(super) fn run(args: &PassRateArgs) -> anyhow::Result<Exit> {
     let files = common.answers(&args.answers)?;
     let mut n_problems = 0;
     let answers = read(&files, &mut n_problems)?;
-    let items = items(&counted, &[(&args.answers, &answers)])?;
-    anyhow::ensure!(!items.is_empty(), "{}: there is no answer to judge", args.answers);
-    print_answers(&items, &answers, common.quiet);
+    let items = common.items(&args.answers, &counted, &answers)?;
     let written = begin(common.output.as_ref(), common.ask.dry_run)?;
     let csv = begin(args.csv.as_ref(), common.ask.dry_run)?;
     let mut report =
@@ -256,7 +254,7 @@ impl Report<'_> {
             Some(rate) => vec![
                 format!("Solve rate{label}: {}{over}", percent(rate.rate)),
                 format!(
-                    "judge noise: {} over {} of {}; this is no error bar",
+                    "judge noise: {} over {} of {}; this is not an error bar",
                     percent(rate.judge_noise),
                     count(self.repeats as usize, "run"),
                     self.by

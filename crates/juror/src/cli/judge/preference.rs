@@ -7,7 +7,7 @@ use clap::Args;
 use juror_bench::{Item, items, n_queries};
 use juror_files::load;
 use juror_judge::Preferred;
-use juror_models::Cost;
+use juror_models::{Cost, Models};
 use juror_run::preference_judge;
 use juror_toolbench::judged::{
     Compared, Contest, Points, Side, Status, Vote, WinRate, read_judgements, write_points,
@@ -82,7 +82,7 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     let inputs = [&args.reference, &args.candidate].into_iter().chain(judged_before);
     let inputs = inputs.chain(&common.queries).chain(&common.config);
     check_outputs(inputs, common.output.iter().chain(&args.csv), common.json)?;
-    let [reference_name, candidate_name] = args.names()?;
+    let names = args.names()?;
     let settings = common.settings()?;
     let counted = common.wanted()?;
     let statuses = Statuses::load(args)?;
@@ -111,57 +111,95 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
     if let Some(exit) = common.end_early(&models, cache.as_deref(), items.len()) {
         return Ok(exit);
     }
-    let votes = |(item, one): (&Item<'_>, &Preferred)| (item.key.clone(), one.votes.clone());
-    let all: Vec<(String, Vec<Option<Vote>>)> = items.iter().zip(&judged).map(votes).collect();
+    let report = Report { names, items: &items, judged: &judged, rounds };
+    let [reference_name, candidate_name] = &report.names;
     if let Some(file) = written {
-        file.write(&write_points(&all, &reference_name, &candidate_name))?;
+        file.write(&write_points(&report.votes(), reference_name, candidate_name))?;
     }
-    let points =
-        |one: &Preferred| Points::of(&one.votes.iter().copied().flatten().collect::<Vec<_>>());
     if let Some(file) = csv {
-        let compared = |at: usize| Compared {
-            id: &items[at].key,
-            query: &items[at].text,
-            reference: items[at].answers[0],
-            candidate: items[at].answers[1],
-            vote: points(&judged[at]).vote(),
-        };
-        let is_judged = |at: &usize| judged[*at].is_judged();
-        let compared: Vec<Compared<'_>> =
-            (0..items.len()).filter(is_judged).map(compared).collect();
-        file.write(&write_preferences_csv(&compared, &reference_name, &candidate_name))?;
+        file.write(&write_preferences_csv(&report.compared(), reference_name, candidate_name))?;
     }
-    // A comparison that could not be judged is not a tie.
-    let rate = WinRate::of(judged.iter().filter(|one| one.is_judged()).map(points));
-    let n_unjudged = judged.iter().filter(|one| !one.is_judged()).count();
-    let left_out = left_out(n_unjudged);
-    let over = over_judged(&items, |at| judged[at].is_judged());
-    let n_errors = judged.iter().filter(|one| one.n_failed() > 0).count();
-    let rates = (rate.n_queries() > 0).then(|| rate.rates());
-    let shares = match rates.map(|rates| rates.map(percent)) {
-        Some([wins, ties, losses]) => format!("{wins} won, {ties} tied, {losses} lost{over}"),
-        None => NOT_KNOWN.into(),
-    };
-    let unjudged = unjudged(n_unjudged);
-    let text = format!(
-        "{candidate_name} against {reference_name}: {shares}\n\
-         {}: {} won, {} tied, {} lost{unjudged}; {rounds} rounds each, {n_errors} with errors{left_out}",
-        queries(n_queries(&items)),
-        rate.n_wins,
-        rate.n_ties,
-        rate.n_losses,
-    );
-    let cost = judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
-    let json = json!({
-        "judged_by": models.chat_name(),
-        "reference": reference_name, "candidate": candidate_name,
-        "win_rate": rates.map(|rates| rates[0]), "tie_rate": rates.map(|rates| rates[1]),
-        "loss_rate": rates.map(|rates| rates[2]),
-        "n_queries": n_queries(&items), "n_answers": items.len(), "n_unjudged": n_unjudged,
-        "n_wins": rate.n_wins, "n_ties": rate.n_ties, "n_losses": rate.n_losses,
-        "n_errors": n_errors, "cost_usd": cost.usd(),
-        "calls": super::model_args::json_calls(&models.tally()),
-        "queries": items.iter().zip(&judged).map(|(item, one)| {
+    common.print(&report.text(), &report.json(&models))?;
+    common.print_calls(&models);
+    let failed = n_problems > 0 || judged.iter().any(|one| one.failed_outside);
+    Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
+}
+
+/// The outcome of judging.
+struct Report<'r> {
+    /// The names of the reference and of the candidate.
+    names: [String; 2],
+    items: &'r [Item<'r>],
+    judged: &'r [Preferred],
+    rounds: u32,
+}
+
+impl Report<'_> {
+    /// Returns the votes of all rounds, by query.
+    fn votes(&self) -> Vec<(String, Vec<Option<Vote>>)> {
+        let votes = |(item, one): (&Item<'_>, &Preferred)| (item.key.clone(), one.votes.clone());
+        self.items.iter().zip(self.judged).map(votes).collect()
+    }
+
+    /// Returns the comparisons that were judged.
+    fn compared(&self) -> Vec<Compared<'_>> {
+        let judged = self.items.iter().zip(self.judged).filter(|(_, one)| one.is_judged());
+        let compared = judged.map(|(item, one)| Compared {
+            id: &item.key,
+            query: &item.text,
+            reference: item.answers[0],
+            candidate: item.answers[1],
+            vote: points(one).vote(),
+        });
+        compared.collect()
+    }
+
+    /// Returns the win rate. A comparison that could not be judged is not a tie.
+    fn win_rate(&self) -> WinRate {
+        WinRate::of(self.judged.iter().filter(|one| one.is_judged()).map(points))
+    }
+
+    /// Returns the shares of wins, ties and losses; `None` without any verdict.
+    fn shares(&self) -> Option<[f64; 3]> {
+        let rate = self.win_rate();
+        (rate.n_queries() > 0).then(|| rate.rates())
+    }
+
+    fn n_unjudged(&self) -> usize {
+        self.judged.iter().filter(|one| !one.is_judged()).count()
+    }
+
+    fn n_errors(&self) -> usize {
+        self.judged.iter().filter(|one| one.n_failed() > 0).count()
+    }
+
+    /// Renders the summary for people.
+    fn text(&self) -> String {
+        let over = over_judged(self.items, |at| self.judged[at].is_judged());
+        let shares = match self.shares().map(|shares| shares.map(percent)) {
+            Some([wins, ties, losses]) => format!("{wins} won, {ties} tied, {losses} lost{over}"),
+            None => NOT_KNOWN.into(),
+        };
+        let (rate, [reference, candidate]) = (self.win_rate(), &self.names);
+        format!(
+            "{candidate} against {reference}: {shares}\n\
+             {}: {} won, {} tied, {} lost{}; {} rounds each, {} with errors{}",
+            queries(n_queries(self.items)),
+            rate.n_wins,
+            rate.n_ties,
+            rate.n_losses,
+            unjudged(self.n_unjudged()),
+            self.rounds,
+            self.n_errors(),
+            left_out(self.n_unjudged()),
+        )
+    }
+
+    /// Returns the summary for machines.
+    fn json(&self, models: &Models) -> Value {
+        let (rate, shares, [reference, candidate]) = (self.win_rate(), self.shares(), &self.names);
+        let cost = self.judged.iter().fold(Cost::default(), |sum, one| sum.plus(one.cost));
+        let query = |(item, one): (&Item<'_>, &Preferred)| {
             let mut fields = item.named();
             let better = one.is_judged().then(|| word(points(one).vote()));
             fields.extend([
@@ -171,12 +209,25 @@ pub(super) fn run(args: &PreferenceArgs) -> anyhow::Result<Exit> {
                 ("reason".into(), json!(one.reason)),
             ]);
             Value::Object(fields)
-        }).collect::<Vec<_>>(),
-    });
-    common.print(&text, &json)?;
-    common.print_calls(&models);
-    let failed = n_problems > 0 || judged.iter().any(|one| one.failed_outside);
-    Ok(if failed { Exit::OutsideFailed } else { Exit::Done })
+        };
+        json!({
+            "judged_by": models.chat_name(),
+            "reference": reference, "candidate": candidate,
+            "win_rate": shares.map(|shares| shares[0]), "tie_rate": shares.map(|shares| shares[1]),
+            "loss_rate": shares.map(|shares| shares[2]),
+            "n_queries": n_queries(self.items), "n_answers": self.items.len(),
+            "n_unjudged": self.n_unjudged(),
+            "n_wins": rate.n_wins, "n_ties": rate.n_ties, "n_losses": rate.n_losses,
+            "n_errors": self.n_errors(), "cost_usd": cost.usd(),
+            "calls": super::model_args::json_calls(&models.tally()),
+            "queries": self.items.iter().zip(self.judged).map(query).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Returns the points of a comparison: the rounds that have a vote.
+fn points(one: &Preferred) -> Points {
+    Points::of(&one.votes.iter().copied().flatten().collect::<Vec<_>>())
 }
 
 /// Returns the word for a vote in the JSON output.

@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   juror runs                          the runs that are kept here, newest last
   juror runs runs --json              those of a folder, for machines
-  juror runs show runs/monday         one run: what decided it, its files, how to go on with it
+  juror runs show runs/monday         one run: what decided it, its files, how to resume it
   juror runs prune --keep 20          remove all but the newest 20
 
 FOLDER is by default that of `runs.folder` in the settings, or .juror/runs, or runs.

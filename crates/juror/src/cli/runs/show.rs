@@ -1,4 +1,4 @@
-//! `juror runs show`: one run, with what decided it, its files, and how to go on with it.
+//! `juror runs show`: one run, with what decided it, its files, and how to resume it.
 
 use clap::Args;
 use juror_bench::look_at_run;
@@ -23,7 +23,7 @@ Examples:
 /// How many characters of a hash are shown.
 const HASH_WIDTH: usize = 12;
 
-/// Show one run: what decided it, its files, and how to go on with it.
+/// Show one run: what decided it, its files, and how to resume it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
@@ -97,7 +97,7 @@ fn in_words(run: &StoredRun, damage: Option<String>) -> String {
         ("damage", damage),
         ("unjudged", manifest.unjudged.as_ref().map(ToString::to_string)),
         ("lacks", lacks(run)),
-        ("go on", (!manifest.is_complete).then(|| go_on(manifest))),
+        ("resume", (!manifest.is_complete).then(|| how_to_resume(manifest))),
     ]);
     let rows = rows.filter_map(|(name, text)| Some(format!("{name:<10}{}\n", text?)));
     format!("{title}\n{}", rows.collect::<String>())
@@ -222,7 +222,7 @@ fn lacks(run: &StoredRun) -> Option<String> {
         .then(|| format!("{}: an earlier release stored the run; {again}", lacks.join(", ")))
 }
 
-fn go_on(manifest: &Manifest) -> String {
+fn how_to_resume(manifest: &Manifest) -> String {
     if manifest.command.is_empty() {
         return "run what began it again".into();
     }
