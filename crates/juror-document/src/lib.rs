@@ -40,7 +40,10 @@ mod problem;
 mod tools_problem;
 mod yaml;
 
-pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
+pub use document::{
+    Document, DocumentText, Format, Offsets, QuotedLine, UnplacedProblem, complaint, lines_of,
+    problem_in,
+};
 pub use dotenv::{Variables, read_variables};
 pub use found_problems::FoundProblems;
 pub use label_problem::LabelProblem;

@@ -10,9 +10,9 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 /// Defines a form: its fields, each of which may be missing or `null`, which of them are present, and
 /// its unknown keys.
 macro_rules! form {
-    ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        struct $name<$life> {
+        $vis struct $name<$life> {
             $($field: Option<$type>,)*
             /// Which of these keys are present, with any value: a bit for each.
             #[allow(dead_code, reason = "not every reader uses it")]
