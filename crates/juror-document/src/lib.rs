@@ -31,7 +31,9 @@
 
 mod document;
 mod dotenv;
+mod exact;
 mod found_problems;
+mod in_order;
 mod label_problem;
 mod look;
 mod not_numbers;
@@ -45,7 +47,9 @@ pub use document::{
     problem_in,
 };
 pub use dotenv::{Variables, read_variables};
+pub use exact::{ComparedJson, ExactNumber, bytes_compared, same_json, shown};
 pub use found_problems::FoundProblems;
+pub use in_order::read_in_order;
 pub use label_problem::LabelProblem;
 pub use look::Look;
 pub use not_numbers::Quoted;

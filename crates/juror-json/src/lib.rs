@@ -33,6 +33,7 @@
 //! tools here. This crate depends on no other crate of the project.
 
 pub mod cursor;
+mod form;
 mod object;
 pub mod python;
 mod reader;
@@ -40,6 +41,7 @@ mod skip;
 mod string;
 mod value;
 
+pub use form::FormKey;
 pub use object::{MapOnly, Object, ObjectKey};
 pub use reader::{end_of_string, from_str, read_with};
 pub use string::{

@@ -46,7 +46,6 @@ mod build;
 mod by_step;
 pub mod compare;
 mod coverage;
-mod exact;
 mod explain;
 mod finding;
 mod kind_names;
@@ -77,12 +76,13 @@ pub use alignment::{
 pub use build::{ExpectedStepBuilder, QuestionBuilder, StepBuilder, TrajectoryBuilder};
 pub use by_step::ByStep;
 pub use coverage::{Coverage, ReferenceKeys, Traits};
-pub use exact::ExactNumber;
 pub use explain::{Miss, explain, explain_matching};
 pub use finding::{
     Aspect, Cause, ClaimRuns, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy,
     Judgement, KeyPart, OutputRuns, Reason, Runs, Score, Verdict, Why, split_key,
 };
+#[doc(no_inline)]
+pub use juror_document::ExactNumber;
 #[doc(no_inline)]
 pub use juror_sparql::{AlignedRow, Rules, TableAlignment};
 #[doc(no_inline)]

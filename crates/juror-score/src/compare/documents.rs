@@ -9,9 +9,9 @@ use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::exact::ExactNumber;
 use crate::limits::{Excess, Limits};
 use crate::retrieval::recall_at_k;
+use juror_document::ExactNumber;
 
 /// A retrieved document.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,7 +27,6 @@
 
 mod both;
 mod check;
-mod form;
 mod indexed;
 mod keys;
 mod own_metrics;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use juror_document::{Document, Offsets, Path, Problem, Problems, UnplacedProblem};
-use juror_json::{self as json, Object};
+use juror_json::{self as json, Object, form};
 use juror_sparql::Rules;
 use serde_json::value::RawValue;
 
 use super::check::Check;
-use super::form::form;
 use super::keys::{Oddities, Of, unknown_keys};
 use super::responses::Responses;
 use crate::output::Output;

@@ -8,7 +8,6 @@
 //!
 //! What comes out is the same either way, to the byte.
 
-mod in_order;
 mod questions;
 mod responses;
 #[cfg(test)]

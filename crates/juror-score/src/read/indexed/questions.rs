@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 use hashbrown::HashSet;
 use juror_document::{
     Document, FoundProblems, Offsets, Problems, Quoted, QuotedLine, UnplacedProblem, lines_of,
+    read_in_order,
 };
 use juror_json as json;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::in_order::read_in_order;
 use crate::profile::Profile;
 use crate::question::Question;
 use crate::read::keys::{Oddities, unknown_keys};

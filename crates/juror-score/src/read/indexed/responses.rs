@@ -5,10 +5,9 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use juror_document::{Document, Problems, Quoted, lines_of, problem_in};
+use juror_document::{Document, Problems, Quoted, lines_of, problem_in, read_in_order};
 use juror_json::{self as json, Object};
 
-use super::in_order::read_in_order;
 use crate::read::responses::{
     Deferred, Kept, RepeatedIds, ResponseReader, ResponseRecord, Responses, failed_trajectory,
     read_record,

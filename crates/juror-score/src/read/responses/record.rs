@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::num::NonZero;
 
 use juror_document::Problems;
-use juror_json::{self as json, Object};
+use juror_json::{self as json, Object, form};
 use serde_json::value::RawValue;
 
-use crate::read::form::form;
 use crate::read::keys::unknown_keys;
 use crate::stats::Number;
 use crate::trajectory::{Ending, RecordedIn, Step, Trajectory, Usage};
