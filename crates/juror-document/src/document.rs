@@ -222,31 +222,7 @@ impl Document {
 
     /// Converts an error of `serde_json`, of syntax or of type, in one of the file's values.
     pub fn complaint(&self, value: &str, error: &serde_json::Error) -> UnplacedProblem {
-        // The position that serde_json appends to its message is relative to the value.
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default();
-        let message = match error.classify() {
-            serde_json::error::Category::Data => {
-                message.replace("a sequence", "a list").replace("type: map", "type: object")
-            }
-            _ => format!("not valid JSON: {message}"),
-        };
-        let before = error.line().saturating_sub(1);
-        let line_start = value.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
-        let at = (line_start + error.column().saturating_sub(1)).min(value.len());
-        let rest = value.as_bytes().get(at.saturating_sub(1)..).unwrap_or_default();
-        let words = ["NaN", "Infinity", "-Infinity"];
-        let begins = |word: &&str| {
-            [0, 1]
-                .iter()
-                .any(|skip| rest.get(*skip..).is_some_and(|rest| rest.starts_with(word.as_bytes())))
-        };
-        let problem = match words.into_iter().find(begins) {
-            Some(word) => Problem::NotANumber(word),
-            None => Problem::Syntax(message),
-        };
-        let offset = self.offset_of(&value[value.floor_char_boundary(at)..]);
-        UnplacedProblem { offset, path: Path::default(), problem }
+        complaint(value, error, self)
     }
 
     /// Like [`complaint`](Self::complaint), with line and column: an error that ends reading.
@@ -261,7 +237,7 @@ impl Document {
         let mut problems = Problems::default();
         let kept = found.len().min(Problems::MOST);
         let places = match self.json {
-            None => found[..kept].iter().map(|at| self.line_and_column(at.offset)).collect(),
+            None => lines_and_columns(self.json(), found[..kept].iter().map(|at| at.offset)),
             Some(_) => yaml::locate(
                 self.text(),
                 found[..kept].iter().map(|at| Target::of(&at.path, &at.problem)),
@@ -347,6 +323,89 @@ impl Document {
     }
 }
 
+/// Tells where the parts of a text are in the file that it was read from.
+pub trait Offsets {
+    /// Returns the offset of a part of the text, given as a slice of it.
+    fn offset_of(&self, part: &str) -> usize;
+}
+
+impl Offsets for Document {
+    fn offset_of(&self, part: &str) -> usize {
+        Document::offset_of(self, part)
+    }
+}
+
+/// A line that can only be read with quotes around its `NaN` and infinities, and has them. Large
+/// files are quoted line by line, so that memory need not hold them a second time.
+pub struct QuotedLine {
+    quoted: Quoted,
+    /// The offset of the line in its file.
+    offset: usize,
+}
+
+impl QuotedLine {
+    /// Quotes such words of a document's line, or returns `None` if it has none.
+    pub fn of(line: &str, document: &Document) -> Option<QuotedLine> {
+        let quoted = Quoted::of(line, true)?;
+        Some(QuotedLine { quoted, offset: document.offset_of(line) })
+    }
+
+    /// The line with quotes.
+    pub fn text(&self) -> &str {
+        &self.quoted.text
+    }
+
+    /// The hint about the first such word, as [`Document::hints`] gives it for a whole file.
+    pub fn hint(&self) -> UnplacedProblem {
+        UnplacedProblem {
+            offset: self.offset + self.quoted.first_start(),
+            path: Path::default(),
+            problem: Problem::NumberAsText(self.quoted.first),
+        }
+    }
+}
+
+impl Offsets for QuotedLine {
+    fn offset_of(&self, part: &str) -> usize {
+        let start = start_in(self.text(), part).unwrap_or_default();
+        self.offset + self.quoted.place_before(start)
+    }
+}
+
+/// Converts an error of `serde_json`, of syntax or of type, in a value of a file.
+pub fn complaint(value: &str, error: &serde_json::Error, offsets: &dyn Offsets) -> UnplacedProblem {
+    let (at, problem) = problem_in(value, error);
+    UnplacedProblem { offset: offsets.offset_of(&value[at..]), path: Path::default(), problem }
+}
+
+/// Describes an error of `serde_json` in a value, and says where in the value it is.
+pub fn problem_in(value: &str, error: &serde_json::Error) -> (usize, Problem) {
+    // The position that serde_json appends to its message is relative to the value.
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let message = match error.classify() {
+        serde_json::error::Category::Data => {
+            message.replace("a sequence", "a list").replace("type: map", "type: object")
+        }
+        _ => format!("not valid JSON: {message}"),
+    };
+    let before = error.line().saturating_sub(1);
+    let line_start = value.split_inclusive('\n').take(before).map(str::len).sum::<usize>();
+    let at = (line_start + error.column().saturating_sub(1)).min(value.len());
+    let rest = value.as_bytes().get(at.saturating_sub(1)..).unwrap_or_default();
+    let words = ["NaN", "Infinity", "-Infinity"];
+    let begins = |word: &&str| {
+        [0, 1]
+            .iter()
+            .any(|skip| rest.get(*skip..).is_some_and(|rest| rest.starts_with(word.as_bytes())))
+    };
+    let problem = match words.into_iter().find(begins) {
+        Some(word) => Problem::NotANumber(word),
+        None => Problem::Syntax(message),
+    };
+    (value.floor_char_boundary(at), problem)
+}
+
 /// Returns the offset of `part` if it is a slice of `whole` in memory.
 fn start_in(whole: &str, part: &str) -> Option<usize> {
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
@@ -383,9 +442,53 @@ pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (line, before[line_start..].chars().count() + 1)
 }
 
+/// Returns the lines and columns of some offsets. Passes over the text once, however many there are:
+/// it may be larger than memory.
+fn lines_and_columns(text: &str, offsets: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
+    let offsets: Vec<usize> = offsets.collect();
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_by_key(|at| offsets[*at]);
+    let mut places = vec![(1, 1); offsets.len()];
+    let (mut line, mut line_start) = (1, 0);
+    for at in order {
+        let offset = text.floor_char_boundary(offsets[at].min(text.len()));
+        let between = &text.as_bytes()[line_start..offset];
+        line += memchr::memchr_iter(b'\n', between).count();
+        line_start += memchr::memrchr(b'\n', between).map_or(0, |end| end + 1);
+        places[at] = (line, text[line_start..offset].chars().count() + 1);
+    }
+    places
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn many_places_are_those_of_each(
+            text in "[aé\n]{0,40}",
+            offsets in prop::collection::vec(0..90_usize, 0..12),
+        ) {
+            let each: Vec<_> = offsets.iter().map(|at| line_and_column(&text, *at)).collect();
+            prop_assert_eq!(lines_and_columns(&text, offsets.into_iter()), each);
+        }
+    }
+
+    #[test]
+    fn a_line_is_quoted_as_its_file_is() {
+        let text = "{\"a\": 1}\n  {\"b\": NaN, \"c\": [-Infinity]}\n";
+        let document = Document::new("x.jsonl", text.into(), Format::JsonLines).expect("lines");
+        let line = document.values()[1];
+        let quoted = QuotedLine::of(line, &document).expect("words");
+        assert_eq!(document.with_quotes(line), Some(quoted.text()));
+        let part = &quoted.text()[quoted.text().find("\"c\"").expect("a key")..];
+        assert_eq!(&text[quoted.offset_of(part)..][..3], "\"c\"");
+        let hint = document.locate(quoted.hint().into()).to_string();
+        assert_eq!(Some(hint), document.hints().next().map(|hint| hint.to_string()));
+        assert!(QuotedLine::of(document.values()[0], &document).is_none());
+    }
 
     #[test]
     fn places_are_lines_and_columns_in_characters() {

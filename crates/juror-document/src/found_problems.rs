@@ -39,6 +39,22 @@ impl FoundProblems {
         self.kept.len() + self.more.iter().map(|(_, n)| n).sum::<usize>()
     }
 
+    /// Adds a few problems to those of a whole file that were found in its order, as if all of them
+    /// had been sorted first.
+    #[must_use]
+    pub fn among(self, few: Vec<UnplacedProblem>) -> FoundProblems {
+        let mut all = self.kept;
+        all.extend(few);
+        all.sort_by_key(|found| found.offset);
+        let mut found: FoundProblems = all.into_iter().collect();
+        for (kind, n) in self.more {
+            if let Some((_, more)) = found.more.iter_mut().find(|(known, _)| *known == kind) {
+                *more += n;
+            }
+        }
+        found
+    }
+
     /// Brings those that are kept into the order of the file.
     pub fn sort(&mut self) {
         self.kept.sort_by_key(|found| found.offset);
@@ -69,6 +85,23 @@ impl From<UnplacedProblem> for FoundProblems {
 mod tests {
     use super::*;
     use crate::problem::{Path, Problem};
+
+    #[test]
+    fn few_problems_among_many_are_where_they_are_in_the_file() {
+        let problem = |offset, problem| UnplacedProblem { offset, path: Path::default(), problem };
+        let many = |offset| problem(offset, Problem::Syntax("x".into()));
+        for at in [5, MOST_KEPT - 1, MOST_KEPT + 1, 20_001] {
+            let few = vec![problem(at, Problem::EmptyGroup), problem(0, Problem::EmptyGroup)];
+            let in_order: FoundProblems = (1..20_000).map(many).collect();
+            let mut all: Vec<_> = few.iter().cloned().chain((1..20_000).map(many)).collect();
+            all.sort_by_key(|found| found.offset);
+            let (found, wanted) = (in_order.among(few), all.into_iter().collect::<FoundProblems>());
+            let offsets = |found: &FoundProblems| -> Vec<usize> {
+                found.kept.iter().map(|found| found.offset).collect()
+            };
+            assert_eq!((offsets(&found), found.len()), (offsets(&wanted), wanted.len()));
+        }
+    }
 
     #[test]
     fn of_many_problems_few_are_kept_and_all_are_counted() {

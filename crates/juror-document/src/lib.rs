@@ -31,7 +31,9 @@
 
 mod document;
 mod dotenv;
+mod exact;
 mod found_problems;
+mod in_order;
 mod label_problem;
 mod look;
 mod not_numbers;
@@ -40,9 +42,14 @@ mod problem;
 mod tools_problem;
 mod yaml;
 
-pub use document::{Document, DocumentText, Format, UnplacedProblem, lines_of};
+pub use document::{
+    Document, DocumentText, Format, Offsets, QuotedLine, UnplacedProblem, complaint, lines_of,
+    problem_in,
+};
 pub use dotenv::{Variables, read_variables};
+pub use exact::{ComparedJson, bytes_compared, same_json, shown};
 pub use found_problems::FoundProblems;
+pub use in_order::read_in_order;
 pub use label_problem::LabelProblem;
 pub use look::Look;
 pub use not_numbers::Quoted;

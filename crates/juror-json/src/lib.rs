@@ -35,6 +35,7 @@
 
 pub mod cursor;
 mod exact_number;
+mod form;
 mod object;
 pub mod python;
 mod reader;
@@ -43,6 +44,7 @@ mod string;
 mod value;
 
 pub use exact_number::{ExactNumber, is_exact};
+pub use form::FormKey;
 pub use object::{MapOnly, Object, ObjectKey};
 pub use reader::{end_of_string, from_str, read_with};
 pub use string::{

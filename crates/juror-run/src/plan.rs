@@ -31,6 +31,9 @@ pub struct Plan {
     pub repeated_ids: RepeatedIds,
     /// How many questions of the reference count, from the first on; all of them by default.
     pub limit: Option<usize>,
+    /// Files of lines of at least this many bytes are not kept in memory, but read again where they are
+    /// needed; `None` keeps all files.
+    pub kept_below: Option<usize>,
     /// Whether results explain why expected steps were missed.
     pub explain: bool,
     /// The number of scoring threads.
@@ -50,6 +53,7 @@ impl Plan {
             calibrations: Vec::new(),
             repeated_ids: RepeatedIds::default(),
             limit: None,
+            kept_below: None,
             explain: false,
             threads,
         }

@@ -46,7 +46,6 @@ mod build;
 mod by_step;
 pub mod compare;
 mod coverage;
-mod exact;
 mod explain;
 mod finding;
 mod kind_names;

@@ -5,6 +5,7 @@ use std::thread;
 use juror_json::Object;
 use juror_models::{CallKey, KeyMaker};
 use juror_score::Case;
+use juror_score::read::CaseRoom;
 
 use super::Evaluation;
 use crate::models::Judges;
@@ -20,7 +21,9 @@ pub(super) fn case_keys(evaluation: &Evaluation<'_>, judges: &Judges) -> Vec<Cal
     let indexes: Vec<usize> = (0..evaluation.n_cases()).collect();
     let share = indexes.len().div_ceil(evaluation.plan.threads.max(1)).max(1);
     let make = |part: &[usize]| -> Vec<CallKey> {
-        part.iter().map(|index| case_key(common, &evaluation.case(*index))).collect()
+        let key =
+            |index: &usize| case_key(common, &evaluation.case(*index, &CaseRoom::default()).case());
+        part.iter().map(key).collect()
     };
     thread::scope(|scope| {
         let spawn = |part| scope.spawn(move || make(part));

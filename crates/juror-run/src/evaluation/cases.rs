@@ -2,8 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_score::Case;
-use juror_score::read::{Dataset, Responses};
+use juror_score::read::{Answers, Questions};
 
 /// The position of each case among questions and answers.
 pub(super) struct Cases {
@@ -12,16 +11,16 @@ pub(super) struct Cases {
 }
 
 /// A question, and the trial of its answer: `None` for its first answer, or if it has none.
-type CaseAt = (usize, Option<NonZero<u32>>);
+pub(super) type CaseAt = (usize, Option<NonZero<u32>>);
 
 impl Cases {
     /// Finds all cases.
-    pub(super) fn of(dataset: &Dataset<'_>, responses: &Responses<'_>) -> Cases {
-        if !responses.have_trials() {
+    pub(super) fn of(questions: &Questions<'_>, answers: &Answers<'_>) -> Cases {
+        if !answers.have_trials() {
             return Cases { several: None };
         }
-        let cases = dataset.questions.iter().enumerate().flat_map(|(question, own)| {
-            let further = responses.further_trials(own).map(Some);
+        let cases = questions.ids().enumerate().flat_map(|(question, id)| {
+            let further = answers.further_trials(id).into_iter().map(Some);
             [None].into_iter().chain(further).map(move |trial| (question, trial))
         });
         Cases { several: Some(cases.collect()) }
@@ -32,19 +31,8 @@ impl Cases {
         self.several.as_ref().map_or(n_questions, Vec::len)
     }
 
-    /// Returns the case at a position.
-    pub(super) fn get<'r>(
-        &self,
-        index: usize,
-        dataset: &'r Dataset<'_>,
-        responses: &'r Responses<'_>,
-    ) -> Case<'r> {
-        let (question, trial) = self.several.as_ref().map_or((index, None), |all| all[index]);
-        let question = &dataset.questions[question];
-        let trajectory = match trial {
-            Some(trial) => responses.of_trial(question, trial),
-            None => responses.of(question),
-        };
-        Case { question, trajectory }
+    /// Returns the question at a position, and which of its answers.
+    pub(super) fn at(&self, index: usize) -> CaseAt {
+        self.several.as_ref().map_or((index, None), |all| all[index])
     }
 }

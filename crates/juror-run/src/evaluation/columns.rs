@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use juror_score::read::CaseRoom;
 use juror_score::{
     COMPUTED_STEP_METRICS, Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, score,
 };
@@ -12,8 +13,7 @@ use crate::plan::Plan;
 
 /// Returns whether any answer says which trial it is.
 pub(super) fn has_trials(evaluation: &Evaluation<'_>) -> bool {
-    let mut cases = (0..evaluation.n_cases()).map(|index| evaluation.case(index));
-    cases.any(|case| case.trajectory.trial.is_some())
+    (0..evaluation.n_cases()).any(|index| evaluation.trial(index).is_some())
 }
 
 /// Returns the step metrics that any question has. Metrics from judges are known by now; the others
@@ -37,7 +37,9 @@ pub(super) fn metrics_of_steps(
             if COMPUTED_STEP_METRICS.iter().all(|name| seen.contains(*name)) {
                 break;
             }
-            let case = evaluation.case(index);
+            let room = CaseRoom::default();
+            let read = evaluation.case(index, &room);
+            let case = read.case();
             if !retrieves(&case, plan) {
                 continue;
             }

@@ -42,6 +42,11 @@ pub enum EvaluationError {
         /// How many questions were not judged.
         n_unfinished: usize,
     },
+    /// An input was changed while it was read.
+    #[error(
+        "an input was changed while it was read: nothing was written\n  hint: leave inputs alone until juror has ended"
+    )]
+    InputsChanged,
     /// The user interrupted it while questions were being scored.
     #[error("interrupted: nothing was written")]
     Interrupted,

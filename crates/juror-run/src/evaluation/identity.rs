@@ -5,7 +5,7 @@ use std::thread;
 
 use juror_document::Document;
 use juror_runs::{CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity, short_hash};
-use juror_score::read::RepeatedIds;
+use juror_score::read::{CaseRoom, Questions, RepeatedIds};
 use juror_score::{ExpectedStep, Question};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ pub(super) fn identity(
     subject: Option<SubjectIdentity<'_>>,
 ) -> EvalIdentity {
     let InputIdentity { name, hash } = input(evaluation.inputs.reference);
-    let questions = question_hashes(&evaluation.dataset.questions, evaluation.plan.threads);
+    let questions = question_hashes(&evaluation.questions, evaluation.plan.threads);
     EvalIdentity {
         reference: ReferenceIdentity { name, hash, questions, left_out: evaluation.n_left_out() },
         responses: subject.map_or_else(|| responses(evaluation), |subject| subject.responses()),
@@ -63,14 +63,22 @@ fn input(document: &Document) -> InputIdentity {
 }
 
 /// Hashes all questions on all threads: their outputs can be large.
-fn question_hashes(questions: &[Question<'_>], n_threads: usize) -> BTreeMap<String, String> {
+fn question_hashes(questions: &Questions<'_>, n_threads: usize) -> BTreeMap<String, String> {
     let share = questions.len().div_ceil(n_threads.max(1)).max(1);
-    let hash_all = |part: &[Question<'_>]| -> Vec<(String, String)> {
-        part.iter().map(|question| (question.id.to_string(), question_hash(question))).collect()
+    let hash = |index: usize| {
+        let room = CaseRoom::default();
+        // A file that has changed is refused at the end.
+        let hash = questions.read(index, &room).map(|question| question_hash(&question));
+        (questions.id(index).to_owned(), hash.unwrap_or_default())
+    };
+    let hash_all = |first: usize| -> Vec<(String, String)> {
+        (first..questions.len().min(first + share)).map(hash).collect()
     };
     thread::scope(|scope| {
-        let parts: Vec<_> =
-            questions.chunks(share).map(|part| scope.spawn(move || hash_all(part))).collect();
+        let parts: Vec<_> = (0..questions.len())
+            .step_by(share)
+            .map(|first| scope.spawn(move || hash_all(first)))
+            .collect();
         let join = |part: thread::ScopedJoinHandle<'_, Vec<(String, String)>>| {
             part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -114,7 +122,7 @@ mod tests {
     fn hashes(text: &str, format: Format) -> BTreeMap<String, String> {
         let document = Document::new("r", text.into(), format).expect("a document");
         let dataset = read_reference(&document).expect("a reference");
-        question_hashes(&dataset.questions, 2)
+        question_hashes(&Questions::Kept(dataset), 2)
     }
 
     fn hash(question: &str) -> String {

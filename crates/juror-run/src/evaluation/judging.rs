@@ -2,6 +2,7 @@
 
 use juror_models::CallKey;
 use juror_runs::RunLog;
+use juror_score::read::CaseRoom;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
 
 use super::case_key::case_keys;
@@ -76,11 +77,12 @@ impl JudgeAll<'_> {
         let mut rest = Vec::new();
         let keys = case_keys(self.evaluation, self.judges);
         for (index, key) in keys.into_iter().enumerate() {
-            let case = self.evaluation.case(index);
+            let room = CaseRoom::default();
+            let case = self.evaluation.case(index, &room);
             let waiting = Waiting { index, key };
-            if let Some(judgement) = self.logged(CaseId::of(&case), key) {
+            if let Some(judgement) = self.logged(CaseId::of(&case.case()), key) {
                 judgements.put(index, judgement.clone());
-            } else if self.is_left_out(index) {
+            } else if self.is_left_out(&case.case()) {
                 self.append(&waiting, &Judgement::default())?;
                 judgements.n_done += 1;
             } else {
@@ -96,9 +98,9 @@ impl JudgeAll<'_> {
     }
 
     /// Returns whether a question ended in an error, and the rules exclude it.
-    fn is_left_out(&self, index: usize) -> bool {
-        let ending = &self.evaluation.case(index).trajectory.ending;
-        ending.is_error() && self.profile().steps_of_errors == ErrorResponses::LeftOut
+    fn is_left_out(&self, case: &Case<'_>) -> bool {
+        case.trajectory.ending.is_error()
+            && self.profile().steps_of_errors == ErrorResponses::LeftOut
     }
 
     fn profile(&self) -> &Profile {
@@ -137,14 +139,18 @@ impl JudgeAll<'_> {
     /// Appends a judgement to the log, if there is one and calls are not merely counted.
     fn append(&self, waiting: &Waiting, judgement: &Judgement) -> Result<(), EvaluationError> {
         if let Some(log) = self.log.filter(|_| !self.judges.models.only_counts()) {
-            let case = CaseId::of(&self.evaluation.case(waiting.index));
+            let room = CaseRoom::default();
+            let case = self.evaluation.case(waiting.index, &room);
+            let case = CaseId::of(&case.case());
             log.append(&JudgedLine::new(case, &waiting.key.to_hex(), judgement))?;
         }
         Ok(())
     }
 
     async fn judge_one(&self, waiting: &Waiting) -> Judgement {
-        let (case, models) = (self.evaluation.case(waiting.index), &self.judges.models);
+        let (room, models) = (CaseRoom::default(), &self.judges.models);
+        let case = self.evaluation.case(waiting.index, &room);
+        let case = case.case();
         let is_needed = needs_matching(&case, self.profile());
         let matching = is_needed.then(|| case.matching(self.profile())).flatten();
         let judgement = self.judges.panel.judge(&case, matching.as_ref(), models).await;

@@ -20,11 +20,13 @@ mod scoring;
 mod sink;
 mod warning;
 
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use juror_document::{Document, Notice, Problems};
 use juror_models::{Stop, Tally};
 use juror_runs::{RunLog, RunLogError, RunPlace};
-use juror_score::Case;
-use juror_score::read::{Dataset, ReadOptions, Responses, read_both};
+use juror_score::read::{Answers, CaseRoom, Questions, ReadCase, ReadOptions, read_inputs};
 
 use cases::Cases;
 pub use error::{EvaluationError, Unreadable};
@@ -59,13 +61,15 @@ pub struct Evaluation<'e> {
     /// The rules.
     pub plan: &'e Plan,
     /// The questions.
-    pub dataset: Dataset<'e>,
+    pub questions: Questions<'e>,
     /// The responses to them.
-    pub responses: Responses<'e>,
+    pub answers: Answers<'e>,
     cases: Cases,
     inputs: Inputs<'e>,
     /// How many questions the reference has, whether or not they count.
     n_in_reference: usize,
+    /// Whether something could not be read a second time.
+    has_changed: AtomicBool,
 }
 
 /// The judges, and the log of their judgements.
@@ -93,14 +97,25 @@ pub struct Outcome<P> {
 impl<'e> Evaluation<'e> {
     /// Reads both inputs; fails with all of their problems.
     pub fn open(plan: &'e Plan, inputs: Inputs<'e>) -> Result<Evaluation<'e>, Unreadable> {
-        let options = ReadOptions { n_threads: plan.threads, repeated_ids: plan.repeated_ids };
-        match read_both(inputs.reference, inputs.responses, options) {
-            (Ok(mut dataset), Ok(responses)) => {
-                dataset.check_outputs(inputs.reference, &plan.profile);
-                let n_in_reference = dataset.questions.len();
-                dataset.questions.truncate(plan.limit.unwrap_or(usize::MAX));
-                let cases = Cases::of(&dataset, &responses);
-                Ok(Evaluation { plan, dataset, responses, cases, inputs, n_in_reference })
+        let options = ReadOptions {
+            n_threads: plan.threads,
+            repeated_ids: plan.repeated_ids,
+            kept_below: plan.kept_below,
+        };
+        match read_inputs(inputs.reference, inputs.responses, &plan.profile, options) {
+            (Ok(mut questions), Ok(answers)) => {
+                let n_in_reference = questions.len();
+                questions.truncate(plan.limit.unwrap_or(usize::MAX));
+                let (cases, has_changed) = (Cases::of(&questions, &answers), AtomicBool::default());
+                Ok(Evaluation {
+                    plan,
+                    questions,
+                    answers,
+                    cases,
+                    inputs,
+                    n_in_reference,
+                    has_changed,
+                })
             }
             (reference, responses) => {
                 Err(Unreadable { reference: reference.err(), responses: responses.err() })
@@ -116,21 +131,21 @@ impl<'e> Evaluation<'e> {
     /// Leaves out questions without a response: those that an agent was not asked before it stopped.
     #[must_use]
     pub fn answered(mut self) -> Evaluation<'e> {
-        let responses = &self.responses;
-        self.dataset.questions.retain(|question| responses.has(question));
-        self.cases = Cases::of(&self.dataset, &self.responses);
+        let answers = &self.answers;
+        self.questions.retain(|id| answers.has(id));
+        self.cases = Cases::of(&self.questions, &self.answers);
         self
     }
 
     /// Returns oddities of the reference that do not prevent the evaluation.
     pub fn reference_problems(&self) -> &Problems {
-        &self.dataset.warnings
+        self.questions.warnings()
     }
 
     /// Returns oddities of the responses that do not prevent the evaluation. Checks all responses.
     pub fn response_problems(&self) -> Problems {
-        let mut problems = self.responses.problems.clone();
-        problems.extend(self.responses.unknown(self.inputs.responses, &self.dataset.questions));
+        let mut problems = self.answers.problems().clone();
+        problems.extend(self.answers.unknown(self.inputs.responses, &self.questions));
         problems
     }
 
@@ -142,12 +157,34 @@ impl<'e> Evaluation<'e> {
     /// Returns the number of cases: one for each question, or for each of its answers if it has
     /// several.
     pub fn n_cases(&self) -> usize {
-        self.cases.len(self.dataset.questions.len())
+        self.cases.len(self.questions.len())
     }
 
-    /// Returns a question and a response to it, by the position of the case.
-    pub fn case(&self, index: usize) -> Case<'_> {
-        self.cases.get(index, &self.dataset, &self.responses)
+    /// Returns a question and a response to it, by the position of the case. Large inputs are read again
+    /// for that, into room that no other case uses.
+    pub fn case<'r>(&'r self, index: usize, room: &'r CaseRoom) -> ReadCase<'r> {
+        let at = self.cases.at(index);
+        ReadCase::of(&self.questions, &self.answers, at, room).unwrap_or_else(|| {
+            self.has_changed.store(true, Ordering::Relaxed);
+            ReadCase::empty()
+        })
+    }
+
+    /// Returns which of several answers to its question a case has; `None` if it has the only one.
+    fn trial(&self, index: usize) -> Option<NonZero<u32>> {
+        let (question, trial) = self.cases.at(index);
+        trial.or_else(|| self.answers.first_trial(self.questions.id(question)))
+    }
+
+    /// Returns the number of questions without a response.
+    pub fn n_unanswered(&self) -> usize {
+        self.questions.ids().filter(|id| !self.answers.has(id)).count()
+    }
+
+    /// Fails if something could not be read a second time.
+    fn check_unchanged(&self) -> Result<(), EvaluationError> {
+        let has_changed = self.has_changed.load(Ordering::Relaxed);
+        if has_changed { Err(EvaluationError::InputsChanged) } else { Ok(()) }
     }
 
     /// Starts the log of this evaluation, or resumes it; `None` if it is to be stored nowhere.
@@ -227,6 +264,7 @@ impl<'e> Evaluation<'e> {
         let writer = sink.begin(self, judgements)?;
         let scoring = Scoring { evaluation: self, judgements, writer };
         let (aggregator, questions) = scoring.run(interrupt, |buffer| sink.take(buffer), tell)?;
+        self.check_unchanged()?;
         Ok((sink.end(aggregator)?, questions))
     }
 

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
+use juror_score::read::CaseRoom;
 use juror_score::{Aggregator, Finding, Judgement, Record, TooLarge, Verdict};
 
 use super::{Evaluation, EvaluationError, RecordWriter};
@@ -109,7 +110,9 @@ impl<W: RecordWriter> Scoring<'_, W> {
         let end = (start + CHUNK).min(evaluation.n_cases());
         let (mut aggregator, mut questions) = (plan.aggregator(), Vec::with_capacity(CHUNK));
         for index in start..end {
-            let record = plan.score(&evaluation.case(index)).with(self.judgements.get(index));
+            let room = CaseRoom::default();
+            let case = evaluation.case(index, &room);
+            let record = plan.score(&case.case()).with(self.judgements.get(index));
             self.writer.write(&record, index, &mut buffer);
             aggregator.add(&record);
             questions.push(QuestionSummary::of(&record, index));

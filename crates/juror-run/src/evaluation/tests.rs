@@ -135,3 +135,78 @@ fn a_warning_names_the_way_to_ask_for_explanations() {
     assert!(spelled(true, Spelling::Program).contains("--explain tells why"));
     assert!(spelled(true, Spelling::Program).contains("raise the limit"));
 }
+
+/// A reference and responses in lines: several answers, errors, a `NaN`, a broken line, nothing at all.
+fn lines() -> (Document, Document) {
+    let lines = |name: &str, line: &dyn Fn(usize) -> String| {
+        let text: String = (0..60).map(|at| line(at) + "\n").collect();
+        Document::new(name, text.into(), Format::JsonLines).expect("lines")
+    };
+    let step = |at: usize| {
+        let documents = format!(r#"[{{\"id\": \"{}\", \"text\": \"x\"}}]"#, at % 3);
+        format!(r#"{{"name": "retrieval", "args": {{"k": NaN}}, "output": "{documents}"}}"#)
+    };
+    let reference = lines("reference.jsonl", &|at| {
+        format!(
+            r#"{{"template_id": "t{}", "id": "q{at}", "question_text": "?", "reference_steps": [[{}]]}}"#,
+            at % 7,
+            step(at)
+        )
+    });
+    let responses = lines("responses.jsonl", &|at| match at % 6 {
+        0 => format!(r#"{{"question_id": "q{at}", "status": "error", "error": "no"}}"#),
+        1 => format!(r#"{{"question_id": "q{at}", "actual_steps": 5}}"#),
+        2 => "{".to_owned(),
+        n => {
+            let (id, step) = (at / 4 * 4, step(at / n));
+            format!(
+                r#"{{"question_id": "q{id}", "trial": {n}, "elapsed_sec": NaN, "actual_steps": [{step}]}}"#
+            )
+        }
+    });
+    (reference, responses)
+}
+
+/// Everything that an evaluation writes, and what it says.
+fn written(kept_below: Option<usize>, threads: usize) -> Vec<(String, Vec<u8>)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = |names: &[&str]| -> Vec<String> {
+        names.iter().map(|name| folder.path().join(name).display().to_string()).collect()
+    };
+    let results = paths(&["r.json", "r.jsonl", "r.yaml", "r.tsv", "r.md", "r.junit.xml"]);
+    let (aggregates, statistics) = (paths(&["a.json"]), paths(&["s.json"]));
+    let files = ResultFiles::create(&results, &aggregates, &statistics).expect("files");
+    let (reference, responses) = lines();
+    let plan = Plan { threads, kept_below, explain: true, ..Plan::new(Profile::V5) };
+    let inputs = Inputs { reference: &reference, responses: &responses };
+    let evaluation = Evaluation::open(&plan, inputs).expect("readable");
+    assert_eq!(matches!(evaluation.questions, Questions::Indexed(_)), kept_below.is_some());
+    let outcome = evaluation.run(Judging::default(), files, &Interrupt::default(), |_| {});
+    let outcome = outcome.expect("an outcome");
+    let said = format!(
+        "{:?} {} {} {:?} {:?}",
+        outcome.questions,
+        evaluation.reference_problems(),
+        evaluation.response_problems(),
+        identity::identity(&evaluation, None, None),
+        (evaluation.n_unanswered(), evaluation.warnings(), outcome.warnings),
+    );
+    let read = |path: String| {
+        let bytes = std::fs::read(&path).expect("written");
+        (path.rsplit('/').next().unwrap_or_default().to_owned(), bytes)
+    };
+    let files = results.into_iter().chain(aggregates).chain(statistics).map(read);
+    files.chain([("said".to_owned(), said.into_bytes())]).collect()
+}
+
+#[test]
+fn what_is_read_again_where_it_is_needed_gives_the_same_bytes() {
+    let kept = written(None, 2);
+    for threads in [1, 3] {
+        for ((name, found), (_, wanted)) in written(Some(0), threads).iter().zip(&kept) {
+            let (found, wanted) = (String::from_utf8_lossy(found), String::from_utf8_lossy(wanted));
+            assert!(found == wanted, "{name}:\n{found}\ninstead of:\n{wanted}");
+            assert!(found.len() > 100, "{name}");
+        }
+    }
+}

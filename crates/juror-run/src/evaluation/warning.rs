@@ -3,6 +3,7 @@
 use std::fmt;
 
 use juror_document::{Notice, option_as, phrase};
+use juror_score::read::CaseRoom;
 use juror_score::{Judgement, TooLarge, Whose};
 
 use super::{Evaluation, Inputs, Judgements, QuestionSummary};
@@ -41,11 +42,11 @@ pub enum Warning {
 
 impl Warning {
     pub(super) fn about_inputs(evaluation: &Evaluation<'_>, inputs: Inputs<'_>) -> Vec<Warning> {
-        let (questions, responses) = (&evaluation.dataset.questions, &evaluation.responses);
+        let (questions, answers) = (&evaluation.questions, &evaluation.answers);
         if questions.is_empty() {
             return vec![Warning::NoQuestions { reference: inputs.reference.name().to_owned() }];
         }
-        if !questions.iter().any(|question| responses.has(question)) {
+        if !questions.ids().any(|id| answers.has(id)) {
             let responses = inputs.responses.name().to_owned();
             return vec![Warning::NothingAnswered { responses }];
         }
@@ -65,7 +66,7 @@ impl Warning {
         let mut all = questions.iter().filter_map(|own| Some((own.index, own.too_large?)));
         let (index, first) = all.next()?;
         Some(Warning::TooLarge {
-            question: evaluation.case(index).question.id.to_string(),
+            question: evaluation.case(index, &CaseRoom::default()).case().question.id.to_string(),
             what: what_is_too_large(evaluation, index, first),
             n_others: all.count(),
             can_be_raised: first.excess.can_be_raised(),
@@ -76,7 +77,9 @@ impl Warning {
     fn no_verdict(evaluation: &Evaluation<'_>, judgements: &Judgements) -> Option<Warning> {
         // A question that ended in an error is already counted as one.
         let lacks_verdict = |(index, judgement): &(usize, &Judgement)| {
-            judgement.has_failure() && !evaluation.case(*index).trajectory.ending.is_error()
+            let is_error =
+                |room: &CaseRoom| evaluation.case(*index, room).case().trajectory.ending.is_error();
+            judgement.has_failure() && !is_error(&CaseRoom::default())
         };
         let judged = judgements.of_questions.iter().enumerate();
         let n_questions = judged.filter(lacks_verdict).count();
@@ -105,7 +108,9 @@ fn what_is_too_large(evaluation: &Evaluation<'_>, index: usize, own: TooLarge) -
     let told = own.excess.describe(&evaluation.plan.profile.limits);
     match own.place {
         Whose::Actual(step) => {
-            let steps = evaluation.case(index).trajectory.steps.as_deref().unwrap_or_default();
+            let room = CaseRoom::default();
+            let case = evaluation.case(index, &room);
+            let steps = case.case().trajectory.steps.as_deref().unwrap_or_default();
             let id = steps.get(step).map(|own| own.id(step)).unwrap_or_default();
             let id = id.trim_matches('"');
             format!("step `{id}` returned {told}; what cannot be read matches nothing")

@@ -7,7 +7,7 @@ use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::exact::{same_json, shown};
+use juror_document::{same_json, shown};
 
 /// Whether both have the same arguments, no more and no fewer, compared as JSON. Arguments that
 /// are not JSON must be identical texts.

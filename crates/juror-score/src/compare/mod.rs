@@ -31,13 +31,13 @@ pub(crate) use spare::Spare;
 pub use sparql::compare_sparql_results;
 pub(crate) use time::Instant;
 
-use crate::exact::ComparedJson;
 use crate::kind_names::StepKind;
 use crate::limits::{Excess, Limits};
 use crate::output::Output;
 use crate::profile::{NameMatching, Profile, StepKinds};
 use crate::question::ExpectedStep;
 use crate::trajectory::Step;
+use juror_document::ComparedJson;
 
 /// Whether a step is expected or was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use jiff::civil::{Date, ISOWeekDate, Weekday};
 use juror_json as json;
 use serde_json::value::RawValue;
 
-use crate::exact::same_json;
+use juror_document::same_json;
 
 const MICROS: i64 = 1_000_000;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::View;
-use crate::exact::same_json;
+use juror_document::same_json;
 
 /// Whether the series are the same, and the limit if the reference has one.
 pub(super) fn matches(expected: &View<'_>, actual: &View<'_>) -> bool {

@@ -6,8 +6,8 @@ use juror_sparql::{
 };
 
 use crate::compare::{Differing, View};
-use crate::exact::shown;
 use crate::output::Output;
+use juror_document::shown;
 
 /// The longest piece of an output that is quoted, in characters.
 pub(super) const QUOTE: usize = 60;

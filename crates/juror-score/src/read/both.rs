@@ -14,6 +14,9 @@ pub struct ReadOptions {
     pub n_threads: usize,
     /// What several responses with the same id are.
     pub repeated_ids: RepeatedIds,
+    /// Files of lines of at least this many bytes are not kept in memory; `None` keeps all files.
+    /// Only [`read_inputs`](super::read_inputs) goes by it.
+    pub kept_below: Option<usize>,
 }
 
 /// Reads a reference and responses on several threads.
@@ -22,7 +25,7 @@ pub fn read_both<'a>(
     responses: &'a Document,
     options: ReadOptions,
 ) -> (Result<Dataset<'a>, Problems>, Result<Responses<'a>, Problems>) {
-    let ReadOptions { n_threads, repeated_ids } = options;
+    let ReadOptions { n_threads, repeated_ids, .. } = options;
     if n_threads < 2 {
         return (read_reference(reference), read_responses_as(responses, repeated_ids));
     }

@@ -1,7 +1,7 @@
 //! Unknown keys, and values that statistics cannot use: each is reported once, with its first place
 //! and the number of occurrences.
 
-use juror_document::{Document, NotNumber, Path, Problem, Problems, UnplacedProblem};
+use juror_document::{NotNumber, Offsets, Path, Problem, Problems, UnplacedProblem};
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
@@ -195,14 +195,16 @@ pub(super) fn unknown_keys<'a>(step: &Object<'a>) -> impl Iterator<Item = &'a st
 
 /// Something a reader ignores, with all its occurrences.
 #[derive(Debug)]
-struct Oddity<'a> {
+struct Oddity {
     of: Of,
     /// The unknown key, or the key of the value.
-    key: &'a str,
+    key: Box<str>,
     what: What,
     n: usize,
-    /// The text of the first occurrence.
-    at: &'a str,
+    /// The offset of the first occurrence.
+    offset: usize,
+    /// An amount below 0, as it is written; empty for anything else.
+    amount: Box<str>,
     path: Path,
 }
 
@@ -226,20 +228,21 @@ enum What {
 
 /// What readers ignored in a file, each once.
 #[derive(Debug, Default)]
-pub(super) struct Oddities<'a> {
-    all: Vec<Oddity<'a>>,
+pub(super) struct Oddities {
+    all: Vec<Oddity>,
 }
 
-impl<'a> Oddities<'a> {
+impl Oddities {
     /// Records an unknown key. `has` says whether the object has another key.
     pub(super) fn key(
         &mut self,
         of: Of,
-        key: &'a str,
+        key: &str,
         has: impl Fn(&str) -> bool,
+        offsets: &dyn Offsets,
         path: impl FnOnce() -> Path,
     ) {
-        let is_it = |odd: &Oddity<'_>| odd.of == of && odd.key == key;
+        let is_it = |odd: &Oddity| odd.of == of && *odd.key == *key;
         let known = self.all.iter().find(|odd| is_it(odd)).map(|odd| odd.what);
         let what = match known {
             Some(What::Fine) => return,
@@ -253,7 +256,7 @@ impl<'a> Oddities<'a> {
                 None => What::Unknown,
             },
         };
-        self.add(of, key, what, key, path);
+        self.add(of, key, what, || (offsets.offset_of(key), path()));
     }
 
     /// Records a value that is not a number where one is needed.
@@ -261,65 +264,90 @@ impl<'a> Oddities<'a> {
         &mut self,
         key: &'static str,
         found: NotNumber,
-        at: &'a str,
-        path: impl FnOnce() -> Path,
+        place: impl FnOnce() -> (usize, Path),
     ) {
-        self.add(Of::Response, key, What::NoNumber(found), at, path);
+        self.add(Of::Response, key, What::NoNumber(found), place);
     }
 
     /// Records an amount below 0.
-    pub(super) fn negative(&mut self, key: &'static str, at: &'a str, path: impl FnOnce() -> Path) {
-        self.add(Of::Response, key, What::Negative, at, path);
-    }
-
-    /// Records an unknown status of a step.
-    pub(super) fn no_status(&mut self, word: &'a str, path: impl FnOnce() -> Path) {
-        self.add(Of::Step, word, What::NoStatus, word, path);
-    }
-
-    /// Records a `trial` that is not a whole number from 1 on.
-    pub(super) fn no_trial(&mut self, at: &'a str, path: impl FnOnce() -> Path) {
-        self.add(Of::Response, "trial", What::NoTrial, at, path);
-    }
-
-    fn add(&mut self, of: Of, key: &'a str, what: What, at: &'a str, path: impl FnOnce() -> Path) {
-        let same = |odd: &&mut Oddity<'_>| odd.of == of && odd.key == key && odd.what == what;
-        if let Some(odd) = self.all.iter_mut().find(same) {
-            odd.n += 1;
-        } else if self.all.len() < Problems::MOST {
-            let path = if what == What::Fine { Path::default() } else { path() };
-            self.all.push(Oddity { of, key, what, n: 1, at, path });
+    pub(super) fn negative(
+        &mut self,
+        key: &'static str,
+        amount: &str,
+        place: impl FnOnce() -> (usize, Path),
+    ) {
+        if let Some(odd) = self.add(Of::Response, key, What::Negative, place) {
+            odd.amount = amount.into();
         }
     }
 
+    /// Records an unknown status of a step.
+    pub(super) fn no_status(&mut self, word: &str, place: impl FnOnce() -> (usize, Path)) {
+        self.add(Of::Step, word, What::NoStatus, place);
+    }
+
+    /// Records a `trial` that is not a whole number from 1 on.
+    pub(super) fn no_trial(&mut self, place: impl FnOnce() -> (usize, Path)) {
+        self.add(Of::Response, "trial", What::NoTrial, place);
+    }
+
+    /// Counts an occurrence. Returns the oddity if it is new and there is room for it.
+    fn add(
+        &mut self,
+        of: Of,
+        key: &str,
+        what: What,
+        place: impl FnOnce() -> (usize, Path),
+    ) -> Option<&mut Oddity> {
+        let same = |odd: &&mut Oddity| odd.of == of && *odd.key == *key && odd.what == what;
+        if let Some(odd) = self.all.iter_mut().find(same) {
+            odd.n += 1;
+            return None;
+        }
+        if self.all.len() >= Problems::MOST {
+            return None;
+        }
+        let (offset, path) = if what == What::Fine { Default::default() } else { place() };
+        let (key, amount) = (key.into(), Box::default());
+        self.all.push(Oddity { of, key, what, n: 1, offset, amount, path });
+        self.all.last_mut()
+    }
+
+    /// Adds those of other objects in the same file, as far as there is room.
+    pub(super) fn append(&mut self, others: Oddities) {
+        let room = Problems::MOST.saturating_sub(self.all.len());
+        self.all.extend(others.all.into_iter().take(room));
+    }
+
     /// Returns what is probably a mistake.
-    pub(super) fn mistakes(&self, document: &Document) -> Vec<UnplacedProblem> {
-        self.found(document, |what| !matches!(what, What::Unknown | What::Fine))
+    pub(super) fn mistakes(&self) -> Vec<UnplacedProblem> {
+        self.found(|what| !matches!(what, What::Unknown | What::Fine))
     }
 
     /// Returns unknown keys that resemble no known one.
-    pub(super) fn others(&self, document: &Document) -> Vec<UnplacedProblem> {
-        self.found(document, |what| what == What::Unknown)
+    pub(super) fn others(&self) -> Vec<UnplacedProblem> {
+        self.found(|what| what == What::Unknown)
     }
 
-    fn found(&self, document: &Document, is_wanted: impl Fn(What) -> bool) -> Vec<UnplacedProblem> {
-        let wanted = self.all.iter().filter(|odd| is_wanted(odd.what));
-        wanted.map(|odd| odd.found(document)).collect()
+    fn found(&self, is_wanted: impl Fn(What) -> bool) -> Vec<UnplacedProblem> {
+        self.all.iter().filter(|odd| is_wanted(odd.what)).map(Oddity::found).collect()
     }
 }
 
-impl Oddity<'_> {
-    fn found(&self, document: &Document) -> UnplacedProblem {
-        let (key, of, n_more) = (self.key.to_owned(), self.of.name(), self.n - 1);
+impl Oddity {
+    fn found(&self) -> UnplacedProblem {
+        let (key, of, n_more) = (self.key.to_string(), self.of.name(), self.n - 1);
         let problem = match self.what {
             What::Misspelt(near) => Problem::UnknownKey { key, of, near: Some(near), n_more },
             What::Unknown | What::Fine => Problem::UnknownKey { key, of, near: None, n_more },
             What::NoStatus => Problem::UnknownStatus { word: key, n_more },
             What::NoTrial => Problem::NoTrial { n_more },
             What::NoNumber(found) => Problem::NoNumber { key, found, n_more },
-            What::Negative => Problem::NegativeAmount { key, value: self.at.to_owned(), n_more },
+            What::Negative => {
+                Problem::NegativeAmount { key, value: self.amount.to_string(), n_more }
+            }
         };
-        UnplacedProblem { offset: document.offset_of(self.at), path: self.path.clone(), problem }
+        UnplacedProblem { offset: self.offset, path: self.path.clone(), problem }
     }
 }
 

@@ -27,7 +27,7 @@
 
 mod both;
 mod check;
-mod form;
+mod indexed;
 mod keys;
 mod own_metrics;
 mod reference;
@@ -37,10 +37,13 @@ mod results;
 mod strict;
 
 pub use both::{ReadOptions, read_both};
+pub use indexed::{
+    Answers, CaseRoom, Held, KEPT_BELOW, QuestionIndex, Questions, ReadCase, read_inputs,
+};
 #[doc(no_inline)]
 pub use juror_document::{Document, Format, Problems};
 pub use own_metrics::OwnMetrics;
 pub use reference::{Dataset, read_reference};
-pub use responses::{RepeatedIds, Responses, read_responses, read_responses_as};
+pub use responses::{Deferred, Kept, RepeatedIds, Responses, read_responses, read_responses_as};
 pub use result_case::{ResultCase, judged_aspects};
 pub use results::{NumberFault, read_results};

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use juror_document::{Document, Path, Problem, Problems, UnplacedProblem};
-use juror_json::{self as json, Object};
+use juror_document::{Document, Offsets, Path, Problem, Problems, UnplacedProblem};
+use juror_json::{self as json, Object, form};
 use juror_sparql::Rules;
 use serde_json::value::RawValue;
 
 use super::check::Check;
-use super::form::form;
 use super::keys::{Oddities, Of, unknown_keys};
 use super::responses::Responses;
 use crate::output::Output;
@@ -28,7 +27,7 @@ pub struct Dataset<'a> {
     found: Vec<UnplacedProblem>,
     /// The position of each question in the file.
     origins: Vec<QuestionPosition>,
-    passed_over: Oddities<'a>,
+    passed_over: Oddities,
 }
 
 impl Dataset<'_> {
@@ -51,7 +50,7 @@ impl Dataset<'_> {
 
     /// Returns unknown keys that resemble no known one; usually the user's own.
     pub fn other_keys(&self, document: &Document) -> Problems {
-        document.locate(self.passed_over.others(document).into_iter().collect())
+        document.locate(self.passed_over.others().into_iter().collect())
     }
 }
 
@@ -68,15 +67,7 @@ impl Dataset<'_> {
     fn warnings_by(&self, document: &Document, profile: &Profile) -> Problems {
         let mut found = self.found.clone();
         for (at, question) in self.questions.iter().enumerate() {
-            for (group, steps) in question.groups.iter().flatten().enumerate() {
-                let lacking = steps.iter().enumerate().filter(|(_, it)| it.lacks_output(profile));
-                found.extend(lacking.map(|(index, step)| {
-                    let name = step.fields.get("name").map_or("", RawValue::get);
-                    let path = self.path_of(at).key("reference_steps").index(group).index(index);
-                    let problem = Problem::MissingOutput(step.name.to_string());
-                    UnplacedProblem { offset: document.offset_of(name), path, problem }
-                }));
-            }
+            found.extend(missing_outputs(question, profile, document, || self.path_of(at)));
         }
         found.sort_by_key(|found| found.offset);
         let mut warnings = document.locate(found.into_iter().collect());
@@ -85,14 +76,30 @@ impl Dataset<'_> {
     }
 }
 
+/// Returns the steps of a question that nothing can match because they have no output.
+pub(super) fn missing_outputs(
+    question: &Question<'_>,
+    profile: &Profile,
+    offsets: &dyn Offsets,
+    path: impl Fn() -> Path,
+) -> impl Iterator<Item = UnplacedProblem> {
+    let groups = question.groups.iter().flatten().enumerate();
+    let steps = groups.flat_map(|(group, steps)| {
+        steps.iter().enumerate().map(move |(index, step)| (group, index, step))
+    });
+    let lacking = steps.filter(|(.., step)| step.lacks_output(profile));
+    lacking.map(move |(group, index, step)| {
+        let name = step.fields.get("name").map_or("", RawValue::get);
+        let path = path().key("reference_steps").index(group).index(index);
+        let problem = Problem::MissingOutput(step.name.to_string());
+        UnplacedProblem { offset: offsets.offset_of(name), path, problem }
+    })
+}
+
 /// Reads a reference dataset: a list of templates in JSON or YAML, or one template or question per
 /// line. Fails with every problem found.
 pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
-    if !document.bad_lines().is_empty() {
-        let mut problems = Problems::default();
-        document.bad_lines().iter().for_each(|problem| problems.push(problem.clone()));
-        return Err(problems);
-    }
+    refuse_bad_lines(document)?;
     let dataset = match read_fast(document) {
         Ok(dataset) if document.repeated_keys().is_empty() => dataset,
         Ok(_) => return Err(with_repeated_keys(document, Problems::default())),
@@ -101,20 +108,27 @@ pub fn read_reference(document: &Document) -> Result<Dataset<'_>, Problems> {
     let ReadQuestions { questions, origins, mut passed_over } = dataset;
     let mut check = StepCheck::default();
     for (question, origin) in questions.iter().zip(&origins) {
-        check.question(document, question, &mut passed_over, || path_of(*origin));
+        check.question(document, question, || path_of(*origin));
+        note_step_keys(question, document, &mut passed_over, || path_of(*origin));
     }
     if !check.problems.is_empty() {
         return Err(document.locate(check.problems.into_iter().collect()));
     }
-    check.warnings.extend(passed_over.mistakes(document));
+    check.warnings.extend(passed_over.mistakes());
     let (found, warnings) = (check.warnings, Problems::default());
     let mut dataset = Dataset { questions, warnings, found, origins, passed_over };
     dataset.warnings = dataset.warnings_by(document, &Profile::V5);
     Ok(dataset)
 }
 
+pub(super) fn refuse_bad_lines(document: &Document) -> Result<(), Problems> {
+    let mut problems = Problems::default();
+    document.bad_lines().iter().for_each(|problem| problems.push(problem.clone()));
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
 /// Adds the keys that are used twice, in the order of the file.
-fn with_repeated_keys(document: &Document, mut others: Problems) -> Problems {
+pub(super) fn with_repeated_keys(document: &Document, mut others: Problems) -> Problems {
     let mut errors = document.repeated_keys().to_vec();
     errors.append(&mut others.errors);
     errors.sort_by_key(|error| (error.place.line, error.place.column));
@@ -127,9 +141,9 @@ fn with_repeated_keys(document: &Document, mut others: Problems) -> Problems {
 }
 
 /// Why fast reading stopped.
-struct FirstProblem<'d> {
-    value: &'d str,
-    error: Option<serde_json::Error>,
+pub(super) struct FirstProblem<'d> {
+    pub(super) value: &'d str,
+    pub(super) error: Option<serde_json::Error>,
 }
 
 /// The questions read so far, with their positions in the file.
@@ -137,51 +151,86 @@ struct FirstProblem<'d> {
 struct ReadQuestions<'a> {
     questions: Vec<Question<'a>>,
     origins: Vec<QuestionPosition>,
-    passed_over: Oddities<'a>,
+    passed_over: Oddities,
 }
 
 /// The index of a template in the file and of a question in its template.
-type QuestionPosition = (Option<usize>, Option<usize>);
+pub(super) type QuestionPosition = (Option<usize>, Option<usize>);
 
-fn path_of((template, index): QuestionPosition) -> Path {
+pub(super) fn path_of((template, index): QuestionPosition) -> Path {
     let path = template.map_or(Path::default(), |at| Path::default().index(at));
     index.map_or(path.clone(), |at| path.key("questions").index(at))
 }
 
-impl<'a> ReadQuestions<'a> {
-    fn push(
-        &mut self,
-        question: QuestionForm<'a>,
-        template: Cow<'a, str>,
-        origin: QuestionPosition,
-    ) -> Option<()> {
-        for key in question.unknown.iter().take(Problems::MOST) {
-            let has = |key: &str| question.has(key);
-            self.passed_over.key(Of::Question, key, has, || path_of(origin).key(key));
+/// An unknown key of a template or of a question.
+#[derive(Clone, Copy)]
+pub(super) struct UnknownKey<'a> {
+    of: Of,
+    key: &'a str,
+    has_answer: bool,
+    has_steps: bool,
+    of_object: QuestionPosition,
+}
+
+impl UnknownKey<'_> {
+    pub(super) fn note(&self, passed_over: &mut Oddities, offsets: &dyn Offsets) {
+        let path = || path_of(self.of_object).key(self.key);
+        passed_over.key(self.of, self.key, |key| self.is_beside(key), offsets, path);
+    }
+
+    /// Whether the object has a known key.
+    fn is_beside(&self, key: &str) -> bool {
+        match (self.of, key) {
+            (Of::Template, _) => matches!(key, "template_id" | "questions"),
+            (_, "reference_answer") => self.has_answer,
+            (_, "reference_steps") => self.has_steps,
+            // A question without the other keys is refused.
+            _ => true,
         }
-        self.questions.push(question.read(template)?);
-        self.origins.push(origin);
-        Some(())
+    }
+}
+
+/// Takes what is read of a line or of a list.
+pub(super) trait TakeQuestions<'a> {
+    fn take_question(&mut self, question: Question<'a>, origin: QuestionPosition);
+    fn take_unknown(&mut self, key: &UnknownKey<'a>);
+}
+
+/// Takes what is read of a whole file.
+struct TakeAll<'t, 'a> {
+    read: &'t mut ReadQuestions<'a>,
+    document: &'a Document,
+}
+
+impl<'a> TakeQuestions<'a> for TakeAll<'_, 'a> {
+    fn take_question(&mut self, question: Question<'a>, origin: QuestionPosition) {
+        self.read.questions.push(question);
+        self.read.origins.push(origin);
+    }
+
+    fn take_unknown(&mut self, key: &UnknownKey<'a>) {
+        key.note(&mut self.read.passed_over, self.document);
     }
 }
 
 fn read_fast(document: &Document) -> Result<ReadQuestions<'_>, FirstProblem<'_>> {
     let mut read = ReadQuestions::default();
     for value in document.values() {
+        let all = &mut TakeAll { read: &mut read, document };
         let first = |error| FirstProblem { value, error };
         let unreadable = |(value, error)| FirstProblem { value, error: Some(error) };
         if is_line(document, value) {
             let line: LineForm<'_> = document.parse(value).map_err(unreadable)?;
-            line.read_into(&mut read).ok_or_else(|| first(None))?;
+            line.read_into(all).ok_or_else(|| first(None))?;
         } else {
             let templates: Vec<TemplateForm<'_>> = document.parse(value).map_err(unreadable)?;
             // A list that grows leaves gaps of its former sizes in memory.
             let n_questions =
                 templates.iter().flat_map(|template| &template.questions).map(Vec::len).sum();
-            read.questions.reserve_exact(n_questions);
-            read.origins.reserve_exact(n_questions);
+            all.read.questions.reserve_exact(n_questions);
+            all.read.origins.reserve_exact(n_questions);
             for (index, template) in templates.into_iter().enumerate() {
-                template.read_into(&mut read, Some(index)).ok_or_else(|| first(None))?;
+                template.read_into(all, Some(index)).ok_or_else(|| first(None))?;
             }
         }
     }
@@ -210,7 +259,7 @@ form! {
 }
 
 form! {
-    QuestionForm<'a> {
+    pub(super) QuestionForm<'a> {
         id: &'a RawValue,
         question_text: &'a RawValue,
         reference_answer: &'a RawValue,
@@ -220,7 +269,7 @@ form! {
 
 form! {
     /// A template, or a question that names its template.
-    LineForm<'a> {
+    pub(super) LineForm<'a> {
         template_id: &'a RawValue,
         questions: Vec<QuestionForm<'a>>,
         id: &'a RawValue,
@@ -231,26 +280,32 @@ form! {
 }
 
 impl<'a> TemplateForm<'a> {
-    fn read_into(self, read: &mut ReadQuestions<'a>, index: Option<usize>) -> Option<()> {
+    fn read_into(self, all: &mut impl TakeQuestions<'a>, index: Option<usize>) -> Option<()> {
         let template = json::scalar_text(self.template_id?)?;
         for key in self.unknown.into_iter().take(Problems::MOST) {
-            let has = |key: &str| matches!(key, "template_id" | "questions");
-            read.passed_over.key(Of::Template, key, has, || path_of((index, None)).key(key));
+            let (has_answer, has_steps, of_object) = (false, false, (index, None));
+            all.take_unknown(&UnknownKey {
+                of: Of::Template,
+                key,
+                has_answer,
+                has_steps,
+                of_object,
+            });
         }
         for (at, question) in self.questions?.into_iter().enumerate() {
-            read.push(question, template.clone(), (index, Some(at)))?;
+            question.read_into(all, template.clone(), (index, Some(at)))?;
         }
         Some(())
     }
 }
 
 impl<'a> LineForm<'a> {
-    fn read_into(self, read: &mut ReadQuestions<'a>) -> Option<()> {
+    pub(super) fn read_into(self, all: &mut impl TakeQuestions<'a>) -> Option<()> {
         // `met` is not used in these forms.
         let (template_id, unknown, met) = (self.template_id, self.unknown, 0);
         if self.questions.is_some() {
             let template = TemplateForm { template_id, questions: self.questions, unknown, met };
-            return template.read_into(read, None);
+            return template.read_into(all, None);
         }
         let question = QuestionForm {
             id: self.id,
@@ -260,21 +315,28 @@ impl<'a> LineForm<'a> {
             unknown,
             met,
         };
-        read.push(question, json::scalar_text(template_id?)?, (None, None))
+        question.read_into(all, json::scalar_text(template_id?)?, (None, None))
     }
 }
 
 impl<'a> QuestionForm<'a> {
-    fn has(&self, key: &str) -> bool {
-        match key {
-            "reference_answer" => self.reference_answer.is_some(),
-            "reference_steps" => self.reference_steps.is_some(),
-            // A question without the other keys is refused.
-            _ => true,
+    fn read_into(
+        self,
+        all: &mut impl TakeQuestions<'a>,
+        template: Cow<'a, str>,
+        origin: QuestionPosition,
+    ) -> Option<()> {
+        let (has_answer, has_steps) =
+            (self.reference_answer.is_some(), self.reference_steps.is_some());
+        for key in self.unknown.iter().take(Problems::MOST) {
+            let (of, of_object) = (Of::Question, origin);
+            all.take_unknown(&UnknownKey { of, key, has_answer, has_steps, of_object });
         }
+        all.take_question(self.read(template)?, origin);
+        Some(())
     }
 
-    fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
+    pub(super) fn read(self, template: Cow<'a, str>) -> Option<Question<'a>> {
         let groups = match self.reference_steps {
             None => None,
             Some(groups) => Some(expected_groups(groups)?),
@@ -339,7 +401,7 @@ fn expected_step(fields: Object<'_>) -> Option<ExpectedStep<'_>> {
 
 /// Reads the whole file again to find every problem. If that finds none, the error of the fast
 /// reader stands.
-fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
+pub(super) fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     let mut check = Check::new(document);
     for value in document.values() {
         match document.parse(value) {
@@ -357,41 +419,54 @@ fn all_problems(document: &Document, first: FirstProblem<'_>) -> Problems {
     document.locate(check.found)
 }
 
+/// Records the unknown keys of a question's steps.
+pub(super) fn note_step_keys(
+    question: &Question<'_>,
+    offsets: &dyn Offsets,
+    passed_over: &mut Oddities,
+    path: impl Fn() -> Path,
+) {
+    for (group, steps) in question.groups.iter().flatten().enumerate() {
+        for (index, step) in steps.iter().enumerate() {
+            for key in unknown_keys(&step.fields) {
+                let has = |key: &str| step.fields.get(key).is_some();
+                let path = || path().key("reference_steps").index(group).index(index).key(key);
+                passed_over.key(Of::ExpectedStep, key, has, offsets, path);
+            }
+        }
+    }
+}
+
 /// Problems and warnings that depend on the values of steps.
 #[derive(Default)]
-struct StepCheck {
-    problems: Vec<UnplacedProblem>,
-    warnings: Vec<UnplacedProblem>,
+pub(super) struct StepCheck {
+    pub(super) problems: Vec<UnplacedProblem>,
+    pub(super) warnings: Vec<UnplacedProblem>,
 }
 
 impl StepCheck {
-    fn question<'a>(
+    pub(super) fn question(
         &mut self,
-        document: &Document,
-        question: &Question<'a>,
-        passed_over: &mut Oddities<'a>,
+        offsets: &dyn Offsets,
+        question: &Question<'_>,
         path: impl Fn() -> Path,
     ) {
         let groups = question.groups.as_deref().unwrap_or_default();
         for (group, steps) in groups.iter().enumerate() {
             if steps.is_empty() {
                 let path = path().key("reference_steps").index(group);
-                let offset = document.offset_of(question.text.get());
+                let offset = offsets.offset_of(question.text.get());
                 self.warnings.push(UnplacedProblem { offset, path, problem: Problem::EmptyGroup });
             }
             for (index, step) in steps.iter().enumerate() {
                 let path = || path().key("reference_steps").index(group).index(index);
-                self.columns(document, step, path);
-                for key in unknown_keys(&step.fields) {
-                    let has = |key: &str| step.fields.get(key).is_some();
-                    passed_over.key(Of::ExpectedStep, key, has, || path().key(key));
-                }
+                self.columns(offsets, step, path);
             }
         }
     }
 
     /// Checks that every required column is in the reference output.
-    fn columns(&mut self, document: &Document, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
+    fn columns(&mut self, offsets: &dyn Offsets, step: &ExpectedStep<'_>, path: impl Fn() -> Path) {
         let Some((missing, known)) = step.missing_columns() else { return };
         let required = step.rules.required_columns.as_deref().unwrap_or_default();
         let list = step.fields.get("required_columns").map_or("", RawValue::get);
@@ -401,7 +476,7 @@ impl StepCheck {
             let name = required[index].to_string();
             let problem = Problem::UnknownColumn { name, known: Arc::clone(&known) };
             self.problems.push(UnplacedProblem {
-                offset: at.get(index).map_or(0, |at| document.offset_of(at.get())),
+                offset: at.get(index).map_or(0, |at| offsets.offset_of(at.get())),
                 path: path().key("required_columns").index(index),
                 problem,
             });

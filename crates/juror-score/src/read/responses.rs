@@ -1,5 +1,6 @@
 //! Recorded responses: what a subject did with each question.
 
+mod kept;
 mod parts;
 mod reader;
 mod record;
@@ -8,36 +9,51 @@ mod tests;
 mod trials;
 
 use std::borrow::Cow;
+use std::num::NonZero;
 
 use hashbrown::{HashMap, HashSet};
 use juror_document::{Document, Path, Problem, Problems, UnplacedProblem};
-use reader::ResponseReader;
 use trials::FurtherAnswers;
 
 use super::keys::Oddities;
 use crate::question::Question;
 use crate::trajectory::Trajectory;
 
+pub use kept::{Deferred, Kept};
 pub(super) use parts::ResponseParts;
-pub(super) use record::read_record;
+pub(super) use reader::{ResponseReader, failed_trajectory};
+pub(super) use record::{ResponseRecord, read_record};
 pub use trials::RepeatedIds;
 
-/// The responses of a file, by question.
-#[derive(Debug, Default)]
-pub struct Responses<'a> {
+/// The responses of a file, by question: their trajectories, or what stands for them until they are
+/// read again.
+#[derive(Debug)]
+pub struct Responses<'a, T = Trajectory<'a>> {
     /// The answer to each question; its first, if there are several.
-    by_question: HashMap<Cow<'a, str>, Response<'a>>,
+    by_question: HashMap<Cow<'a, str>, Response<'a, T>>,
     /// The other answers to questions that have several.
-    further: HashMap<Cow<'a, str>, FurtherAnswers<'a>>,
+    further: HashMap<Cow<'a, str>, FurtherAnswers<'a, T>>,
     missing: Trajectory<'a>,
     /// Problems such as records that could not be read; none of them stops a run.
     pub problems: Problems,
-    passed_over: Oddities<'a>,
+    passed_over: Oddities,
+}
+
+impl<T> Default for Responses<'_, T> {
+    fn default() -> Self {
+        Responses {
+            by_question: HashMap::new(),
+            further: HashMap::new(),
+            missing: Trajectory::default(),
+            problems: Problems::default(),
+            passed_over: Oddities::default(),
+        }
+    }
 }
 
 #[derive(Debug)]
-struct Response<'a> {
-    trajectory: Trajectory<'a>,
+struct Response<'a, T = Trajectory<'a>> {
+    trajectory: T,
     /// The text of the record.
     at: &'a str,
     path: Path,
@@ -61,12 +77,27 @@ impl<'a> Responses<'a> {
 
     /// Whether a question has a response.
     pub fn has(&self, question: &Question<'_>) -> bool {
-        self.by_question.contains_key(question.id.as_ref())
+        self.answers(&question.id)
+    }
+}
+
+impl<'a, T: Kept> Responses<'a, T> {
+    /// Whether there is a response to the question of an id.
+    pub fn answers(&self, id: &str) -> bool {
+        self.by_question.contains_key(id)
     }
 
     /// Whether any response has an answer.
     pub fn have_answers(&self) -> bool {
-        self.all().any(|(_, response)| response.trajectory.answer.is_some())
+        self.all().any(|(_, response)| response.trajectory.has_answer())
+    }
+
+    /// Returns the text of a response, and what is kept of it: the first to a question, or that of a
+    /// further trial if there is one.
+    pub(super) fn kept_of(&self, id: &str, trial: Option<NonZero<u32>>) -> Option<(&'a str, &T)> {
+        let further = trial.and_then(|trial| self.further.get(id)?.get(&trial));
+        let response = further.or_else(|| self.by_question.get(id))?;
+        Some((response.at, &response.trajectory))
     }
 
     /// The number of questions that have a response.
@@ -86,12 +117,21 @@ impl<'a> Responses<'a> {
 
     /// Returns unknown keys that resemble no known one; usually the user's own.
     pub fn other_keys(&self, document: &Document) -> Problems {
-        document.locate(self.passed_over.others(document).into_iter().collect())
+        document.locate(self.passed_over.others().into_iter().collect())
     }
 
     /// Returns the responses to questions that are not in the dataset, in the order of the file.
     pub fn unknown(&self, document: &Document, questions: &[Question<'_>]) -> Problems {
-        let known: HashSet<&str> = questions.iter().map(|question| question.id.as_ref()).collect();
+        self.unknown_among(document, questions.iter().map(|question| question.id.as_ref()))
+    }
+
+    /// Returns the responses to questions of other ids, in the order of the file.
+    pub fn unknown_among<'q>(
+        &self,
+        document: &Document,
+        ids: impl Iterator<Item = &'q str>,
+    ) -> Problems {
+        let known: HashSet<&str> = ids.collect();
         let mut found: Vec<UnplacedProblem> = self
             .all()
             .filter(|(id, _)| !known.contains(id.as_ref()))

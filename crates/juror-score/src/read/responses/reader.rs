@@ -4,33 +4,46 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use juror_document::{
-    DatasetError, Document, FoundProblems, NotNumber, Path, Problem, Problems, Segment,
-    UnplacedProblem, lines_of,
+    DatasetError, Document, FoundProblems, NotNumber, Offsets, Path, Problem, Problems, QuotedLine,
+    Segment, UnplacedProblem, complaint, lines_of,
 };
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
 use super::parts::about_lines;
 use super::record::{ResponseRecord, read_record, trial_of};
-use super::{RepeatedIds, Response, Responses};
+use super::{Kept, RepeatedIds, Response, Responses};
 use crate::read::keys::{Oddities, Of, misspelt};
 use crate::stats::Number;
 use crate::trajectory::{Ending, Status, Trajectory};
 
-pub(super) struct ResponseReader<'a> {
+pub(in crate::read) struct ResponseReader<'a, T> {
     document: &'a Document,
     repeated_ids: RepeatedIds,
-    pub(super) responses: Responses<'a>,
+    pub(super) responses: Responses<'a, T>,
     found: FoundProblems,
-    passed_over: Oddities<'a>,
+    passed_over: Oddities,
     /// The number of records that are responses, readable or not.
     n_responses: usize,
-    /// The first record that is not empty and not a response.
-    first_other: Option<(&'a str, Path)>,
+    /// What is wrong with the first record that is not empty and not a response.
+    first_other: Option<UnplacedProblem>,
+    /// The hint about the first `NaN`, if lines are quoted one by one.
+    first_word: Option<UnplacedProblem>,
     /// Keys used twice in a record, by the first segment of the record's path.
     repeated_in: HashMap<Option<Segment>, RepeatedKeys>,
     /// Those of them that are reported.
     repeated: Vec<DatasetError>,
+}
+
+/// Where a record is.
+#[derive(Clone, Copy)]
+struct RecordPlace<'a, 't, 'p> {
+    /// Its text as it was read: with `NaN` and infinities in quotes, if it has any.
+    text: &'t str,
+    /// Its text in the file.
+    at: &'a str,
+    path: &'p Path,
+    offsets: &'p dyn Offsets,
 }
 
 /// Keys used twice in a record, or in several records of the same id.
@@ -40,8 +53,11 @@ struct RepeatedKeys {
     pending: Vec<DatasetError>,
 }
 
-impl<'a> ResponseReader<'a> {
-    pub(super) fn new(document: &'a Document, repeated_ids: RepeatedIds) -> ResponseReader<'a> {
+impl<'a, T: Kept> ResponseReader<'a, T> {
+    pub(in crate::read) fn new(
+        document: &'a Document,
+        repeated_ids: RepeatedIds,
+    ) -> ResponseReader<'a, T> {
         ResponseReader {
             document,
             repeated_ids,
@@ -50,6 +66,7 @@ impl<'a> ResponseReader<'a> {
             passed_over: Oddities::default(),
             n_responses: 0,
             first_other: None,
+            first_word: None,
             repeated_in: HashMap::new(),
             repeated: Vec::new(),
         }
@@ -57,22 +74,21 @@ impl<'a> ResponseReader<'a> {
 
     /// Returns the responses. Fails if the file has records and none of them is a response: it is
     /// probably the wrong file, and every question would silently count as unanswered.
-    pub(super) fn finish(self) -> Result<Responses<'a>, Problems> {
+    pub(in crate::read) fn finish(self) -> Result<Responses<'a, T>, Problems> {
         let ResponseReader { document, mut responses, mut found, passed_over, .. } = self;
-        if let (0, Some((record, path))) = (self.n_responses, self.first_other) {
-            let fields: Option<Object<'_>> = serde_json::from_str(record).ok();
-            let near = fields.and_then(|fields| misspelt(Of::Response, &fields).next());
-            let problem = Problem::NoResponses { found: describe_record(record), near };
-            let offset = document.offset_of(record);
-            return Err(document.locate(UnplacedProblem { offset, path, problem }.into()));
+        if let (0, Some(problem)) = (self.n_responses, self.first_other) {
+            return Err(document.locate(problem.into()));
         }
         responses.number_trials();
-        found.extend(passed_over.mistakes(document));
+        found.extend(passed_over.mistakes());
         responses.passed_over = passed_over;
         let mut problems = document.locate(found);
         let mut errors = std::mem::take(&mut problems.errors);
         errors.extend(document.bad_lines().iter().cloned());
         errors.extend(document.hints());
+        errors.extend(
+            self.first_word.into_iter().flat_map(|hint| document.locate(hint.into()).errors),
+        );
         errors.extend(self.repeated);
         errors.sort_by_key(|error| (error.place.line, error.place.column));
         responses.problems = problems;
@@ -83,6 +99,177 @@ impl<'a> ResponseReader<'a> {
         Ok(responses)
     }
 
+    /// Adds a line of a large file that was read, or could not be. If that is because of a `NaN`, reads
+    /// it once more with quotes, which are forgotten afterwards.
+    pub(in crate::read) fn take_line(
+        &mut self,
+        line: &'a str,
+        record: Result<ResponseRecord<'a>, serde_json::Error>,
+    ) where
+        T: for<'t> From<Trajectory<'t>>,
+    {
+        let path = &Path::default();
+        if record.is_err()
+            && let Some(quoted) = QuotedLine::of(line, self.document)
+        {
+            self.first_word.get_or_insert_with(|| quoted.hint());
+            let place = RecordPlace { text: quoted.text(), at: line, path, offsets: &quoted };
+            return self.add(read_record(quoted.text()), place, None, |id| id.into_owned().into());
+        }
+        let place = RecordPlace { text: line, at: line, path, offsets: self.document };
+        self.add(record, place, None, |id| id);
+    }
+
+    /// Adds a record. `own` makes its id one that lives as long as the file.
+    fn add<'t>(
+        &mut self,
+        record: Result<ResponseRecord<'t>, serde_json::Error>,
+        place: RecordPlace<'a, 't, '_>,
+        id: Option<Cow<'a, str>>,
+        own: impl Fn(Cow<'t, str>) -> Cow<'a, str>,
+    ) where
+        T: From<Trajectory<'t>>,
+    {
+        match record {
+            Ok(record) => {
+                self.note(&record, id.is_some(), place);
+                match id.or(record.id.map(own)) {
+                    Some(id) => self.put(id, record.trajectory.into(), place),
+                    None => {
+                        let problem =
+                            Problem::MissingField { field: "question_id", of: "response" };
+                        self.problem(place, problem);
+                    }
+                }
+            }
+            Err(error) => {
+                // A broken object was probably meant to be a response.
+                if place.text.starts_with('{') {
+                    self.n_responses += 1;
+                } else if place.text != "null" {
+                    self.first_other.get_or_insert_with(|| no_response(place));
+                }
+                let mut found = complaint(place.text, &error, place.offsets);
+                found.path = place.path.clone();
+                self.failed(place, id, own, &found.problem);
+                self.found.push(found);
+            }
+        }
+    }
+
+    /// Records what is odd about a readable record: unknown keys, statuses, and numbers.
+    fn note(
+        &mut self,
+        record: &ResponseRecord<'_>,
+        is_by_id: bool,
+        place: RecordPlace<'_, '_, '_>,
+    ) {
+        let RecordPlace { path, offsets, .. } = place;
+        let has_id = is_by_id || record.id.is_some();
+        if record.says_something && has_id {
+            self.n_responses += 1;
+        } else if record.says_something || !record.unknown.is_empty() {
+            self.first_other.get_or_insert_with(|| no_response(place));
+        }
+        if let Some(trial) = record.no_trial {
+            let place = || (offsets.offset_of(trial.get()), path.key("trial"));
+            self.passed_over.no_trial(place);
+        }
+        let steps = record.trajectory.steps.as_deref().unwrap_or_default();
+        for (step, key) in &record.unknown {
+            let place = |step: &usize| path.key("actual_steps").index(*step);
+            let path = || step.as_ref().map_or_else(|| path.clone(), place).key(key);
+            match step {
+                None => {
+                    let has = |key: &str| record.has(key) || key == "question_id" && has_id;
+                    self.passed_over.key(Of::Response, key, has, offsets, path);
+                }
+                Some(index) => {
+                    let has = |key: &str| steps[*index].fields.get(key).is_some();
+                    self.passed_over.key(Of::Step, key, has, offsets, path);
+                }
+            }
+        }
+        for (index, step) in steps.iter().enumerate() {
+            if step.status == Status::Other
+                && let Some(status) = step.fields.get("status")
+            {
+                let word = status.get().trim_matches('"');
+                let path = || path.key("actual_steps").index(index).key("status");
+                self.passed_over.no_status(word, || (offsets.offset_of(word), path()));
+            }
+        }
+        for (name, value) in record.trajectory.usage.iter() {
+            // The document reports `NaN` and infinities itself.
+            let is_reported = matches!(value.get(), "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"");
+            let place = || (offsets.offset_of(value.get()), path.key(name));
+            let found = match value.get().as_bytes() {
+                _ if is_reported => continue,
+                [b'"' | b't' | b'f' | b'[' | b'{', ..] => NotNumber::Other(json::kind_of(value)),
+                [b'-' | b'0'..=b'9', ..] => match Number::from_json(value.get()) {
+                    None => NotNumber::TooLarge,
+                    Some(number) => {
+                        if number.value < 0.0 {
+                            self.passed_over.negative(name, value.get(), place);
+                        }
+                        continue;
+                    }
+                },
+                _ => continue,
+            };
+            self.passed_over.no_number(name, found, place);
+        }
+    }
+
+    /// Returns the first key that is used twice in a YAML record, if any. Nobody knows which value was
+    /// meant, and no score may rest on a guess.
+    fn repeated_key(&mut self, record: &Path) -> Option<Problem> {
+        let all = self.document.repeated_keys();
+        if all.is_empty() {
+            return None;
+        }
+        if self.repeated_in.is_empty() {
+            self.repeated_in = by_record(all, record.0.len());
+        }
+        let found = self.repeated_in.get_mut(&record.0.first().cloned())?;
+        self.repeated.append(&mut found.pending);
+        Some(found.first.clone())
+    }
+
+    /// Adds an error response for a record that could not be read, if its question is known.
+    fn failed<'t>(
+        &mut self,
+        place: RecordPlace<'a, 't, '_>,
+        id: Option<Cow<'a, str>>,
+        own: impl Fn(Cow<'t, str>) -> Cow<'a, str>,
+        why: &Problem,
+    ) where
+        T: From<Trajectory<'t>>,
+    {
+        let fields: Object<'t> = serde_json::from_str(place.text).unwrap_or_default();
+        let in_record = || json::scalar_text(fields.get("question_id")?).map(own);
+        if let Some(id) = id.or_else(in_record) {
+            let trial = fields.get("trial").and_then(trial_of);
+            let trajectory = Trajectory { trial, ..failed_trajectory(why) };
+            let response = place.response(trajectory.into());
+            // What is wrong with the record is reported already.
+            self.responses.put(id, response, self.repeated_ids);
+        }
+    }
+
+    fn put(&mut self, id: Cow<'a, str>, trajectory: T, place: RecordPlace<'a, '_, '_>) {
+        let response = place.response(trajectory);
+        if let Some(problem) = self.responses.put(id, response, self.repeated_ids) {
+            self.problem(place, problem);
+        }
+    }
+
+    fn problem(&mut self, place: RecordPlace<'_, '_, '_>, problem: Problem) {
+        self.found.push(place.problem(problem));
+    }
+}
+
+impl<'a> ResponseReader<'a, Trajectory<'a>> {
     /// Reads one record per line.
     pub(super) fn lines(&mut self) {
         let text = self.document.json();
@@ -162,144 +349,44 @@ impl<'a> ResponseReader<'a> {
         id: Option<Cow<'a, str>>,
         path: Path,
     ) {
+        let offsets = self.document;
+        let place = |text| RecordPlace { text, at: text, path: &path, offsets };
         if let Some(problem) = self.repeated_key(&path) {
             self.n_responses += 1;
-            self.failed(text, id, path, &problem);
+            self.failed(place(text), id, |id| id, &problem);
             return;
         }
-        match record {
-            Ok(mut record) => {
-                record.id = id.or(record.id);
-                self.note(&record, text, &path);
-                match record.id {
-                    Some(id) => self.put(id, record.trajectory, text, path),
-                    None => {
-                        let problem =
-                            Problem::MissingField { field: "question_id", of: "response" };
-                        self.problem(text, path, problem);
-                    }
-                }
-            }
-            Err(error) => {
-                if let Some(text) = self.document.with_quotes(text) {
-                    return self.take(text, read_record(text), id, path);
-                }
-                // A broken object was probably meant to be a response.
-                if text.starts_with('{') {
-                    self.n_responses += 1;
-                } else if text != "null" {
-                    self.first_other.get_or_insert((text, path.clone()));
-                }
-                self.unreadable(text, id, path, &error);
-            }
+        let quoted = record.is_err().then(|| self.document.with_quotes(text)).flatten();
+        match quoted {
+            Some(text) => self.add(read_record(text), place(text), id, |id| id),
+            None => self.add(record, place(text), id, |id| id),
         }
+    }
+}
+
+impl<'a> RecordPlace<'a, '_, '_> {
+    fn response<T>(self, trajectory: T) -> Response<'a, T> {
+        Response { trajectory, at: self.at, path: self.path.clone() }
     }
 
-    /// Records what is odd about a readable record: unknown keys, statuses, and numbers.
-    fn note(&mut self, record: &ResponseRecord<'a>, text: &'a str, path: &Path) {
-        if record.says_something && record.id.is_some() {
-            self.n_responses += 1;
-        } else if record.says_something || !record.unknown.is_empty() {
-            self.first_other.get_or_insert((text, path.clone()));
-        }
-        if let Some(trial) = record.no_trial {
-            self.passed_over.no_trial(trial.get(), || path.key("trial"));
-        }
-        let steps = record.trajectory.steps.as_deref().unwrap_or_default();
-        for (step, key) in &record.unknown {
-            let place = |step: &usize| path.key("actual_steps").index(*step);
-            let path = || step.as_ref().map_or_else(|| path.clone(), place).key(key);
-            match step {
-                None => self.passed_over.key(Of::Response, key, |key| record.has(key), path),
-                Some(index) => {
-                    let has = |key: &str| steps[*index].fields.get(key).is_some();
-                    self.passed_over.key(Of::Step, key, has, path);
-                }
-            }
-        }
-        for (index, step) in steps.iter().enumerate() {
-            if step.status == Status::Other
-                && let Some(status) = step.fields.get("status")
-            {
-                let word = status.get().trim_matches('"');
-                let place = || path.key("actual_steps").index(index).key("status");
-                self.passed_over.no_status(word, place);
-            }
-        }
-        for (name, value) in record.trajectory.usage.iter() {
-            // The document reports `NaN` and infinities itself.
-            let is_reported = matches!(value.get(), "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"");
-            let found = match value.get().as_bytes() {
-                _ if is_reported => continue,
-                [b'"' | b't' | b'f' | b'[' | b'{', ..] => NotNumber::Other(json::kind_of(value)),
-                [b'-' | b'0'..=b'9', ..] => match Number::from_json(value.get()) {
-                    None => NotNumber::TooLarge,
-                    Some(number) => {
-                        if number.value < 0.0 {
-                            self.passed_over.negative(name, value.get(), || path.key(name));
-                        }
-                        continue;
-                    }
-                },
-                _ => continue,
-            };
-            self.passed_over.no_number(name, found, value.get(), || path.key(name));
-        }
+    fn problem(self, problem: Problem) -> UnplacedProblem {
+        let offset = self.offsets.offset_of(self.text);
+        UnplacedProblem { offset, path: self.path.clone(), problem }
     }
+}
 
-    fn unreadable(
-        &mut self,
-        text: &'a str,
-        id: Option<Cow<'a, str>>,
-        path: Path,
-        error: &serde_json::Error,
-    ) {
-        let mut found = self.document.complaint(text, error);
-        found.path = path.clone();
-        self.failed(text, id, path, &found.problem);
-        self.found.push(found);
-    }
+/// Returns the trajectory of a response that could not be read.
+pub(in crate::read) fn failed_trajectory(why: &Problem) -> Trajectory<'static> {
+    let message = format!("the response could not be read: {why}");
+    let message = serde_json::Value::from(message).to_string();
+    Trajectory { ending: Ending::Failed(Cow::Owned(message)), ..Trajectory::default() }
+}
 
-    /// Returns the first key that is used twice in a YAML record, if any. Nobody knows which value was
-    /// meant, and no score may rest on a guess.
-    fn repeated_key(&mut self, record: &Path) -> Option<Problem> {
-        let all = self.document.repeated_keys();
-        if all.is_empty() {
-            return None;
-        }
-        if self.repeated_in.is_empty() {
-            self.repeated_in = by_record(all, record.0.len());
-        }
-        let found = self.repeated_in.get_mut(&record.0.first().cloned())?;
-        self.repeated.append(&mut found.pending);
-        Some(found.first.clone())
-    }
-
-    /// Adds an error response for a record that could not be read, if its question is known.
-    fn failed(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path, why: &Problem) {
-        let fields: Object<'a> = serde_json::from_str(text).unwrap_or_default();
-        let own = || json::scalar_text(fields.get("question_id")?);
-        if let Some(id) = id.or_else(own) {
-            let trial = fields.get("trial").and_then(trial_of);
-            let message = format!("the response could not be read: {why}");
-            let message = serde_json::Value::from(message).to_string();
-            let ending = Ending::Failed(Cow::Owned(message));
-            let trajectory = Trajectory { trial, ending, ..Trajectory::default() };
-            // What is wrong with the record is reported already.
-            self.responses.put(id, Response { trajectory, at: text, path }, self.repeated_ids);
-        }
-    }
-
-    fn put(&mut self, id: Cow<'a, str>, trajectory: Trajectory<'a>, at: &'a str, path: Path) {
-        let response = Response { trajectory, at, path: path.clone() };
-        if let Some(problem) = self.responses.put(id, response, self.repeated_ids) {
-            self.problem(at, path, problem);
-        }
-    }
-
-    fn problem(&mut self, at: &'a str, path: Path, problem: Problem) {
-        self.found.push(UnplacedProblem { offset: self.document.offset_of(at), path, problem });
-    }
+/// Describes a record that is no response, for a file that has none.
+fn no_response(place: RecordPlace<'_, '_, '_>) -> UnplacedProblem {
+    let fields: Option<Object<'_>> = serde_json::from_str(place.text).ok();
+    let near = fields.and_then(|fields| misspelt(Of::Response, &fields).next());
+    place.problem(Problem::NoResponses { found: describe_record(place.text), near })
 }
 
 /// Groups keys that are used twice by the first segment of their records' paths, if records have

@@ -4,17 +4,16 @@ use std::borrow::Cow;
 use std::num::NonZero;
 
 use juror_document::Problems;
-use juror_json::{self as json, Object};
+use juror_json::{self as json, Object, form};
 use serde_json::value::RawValue;
 
-use crate::read::form::form;
 use crate::read::keys::unknown_keys;
 use crate::stats::Number;
 use crate::trajectory::{Ending, RecordedIn, Step, Trajectory, Usage};
 
 /// A record, with the id of its question if it has one.
 pub(in crate::read) struct ResponseRecord<'a> {
-    pub(super) id: Option<Cow<'a, str>>,
+    pub(in crate::read) id: Option<Cow<'a, str>>,
     pub(in crate::read) trajectory: Trajectory<'a>,
     /// Whether it has any known key besides those that say what it is a response to.
     pub(super) says_something: bool,

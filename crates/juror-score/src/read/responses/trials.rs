@@ -7,7 +7,7 @@ use std::num::NonZero;
 use hashbrown::hash_map::Entry;
 use juror_document::Problem;
 
-use super::{Response, Responses};
+use super::{Kept, Response, Responses};
 use crate::question::Question;
 use crate::trajectory::Trajectory;
 
@@ -22,20 +22,9 @@ pub enum RepeatedIds {
 }
 
 /// The answers to a question after the first, by trial.
-pub(super) type FurtherAnswers<'a> = BTreeMap<NonZero<u32>, Response<'a>>;
+pub(super) type FurtherAnswers<'a, T> = BTreeMap<NonZero<u32>, Response<'a, T>>;
 
 impl<'a> Responses<'a> {
-    /// Whether any question has several answers.
-    pub fn have_trials(&self) -> bool {
-        !self.further.is_empty()
-    }
-
-    /// Returns the trials of a question after its first answer, in order.
-    pub fn further_trials(&self, question: &Question<'_>) -> impl Iterator<Item = NonZero<u32>> {
-        let further = self.further.get(question.id.as_ref());
-        further.into_iter().flat_map(BTreeMap::keys).copied()
-    }
-
     /// Returns what the subject did with a question in one of its further trials; in any other, its
     /// first answer.
     pub fn of_trial(&self, question: &Question<'_>, trial: NonZero<u32>) -> &Trajectory<'a> {
@@ -43,9 +32,26 @@ impl<'a> Responses<'a> {
         let found = further.and_then(|answers| answers.get(&trial));
         found.map_or_else(|| self.of(question), |response| &response.trajectory)
     }
+}
+
+impl<'a, T: Kept> Responses<'a, T> {
+    /// Whether any question has several answers.
+    pub fn have_trials(&self) -> bool {
+        !self.further.is_empty()
+    }
+
+    /// Returns the trials of the question of an id after its first answer, in order.
+    pub fn further_trials(&self, id: &str) -> impl Iterator<Item = NonZero<u32>> {
+        self.further.get(id).into_iter().flat_map(BTreeMap::keys).copied()
+    }
+
+    /// Returns which trial the first answer to the question of an id is, if it says so.
+    pub fn first_trial(&self, id: &str) -> Option<NonZero<u32>> {
+        self.by_question.get(id)?.trajectory.trial()
+    }
 
     /// Iterates over all responses, in any order.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, str>, &Response<'a>)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Cow<'a, str>, &Response<'a, T>)> {
         let further = self.further.iter();
         let further =
             further.flat_map(|(id, own)| own.values().map(move |response| (id, response)));
@@ -56,7 +62,7 @@ impl<'a> Responses<'a> {
     pub(super) fn put(
         &mut self,
         id: Cow<'a, str>,
-        response: Response<'a>,
+        response: Response<'a, T>,
         repeated_ids: RepeatedIds,
     ) -> Option<Problem> {
         match self.by_question.entry(id) {
@@ -75,16 +81,15 @@ impl<'a> Responses<'a> {
     fn put_further(
         &mut self,
         id: Cow<'a, str>,
-        mut response: Response<'a>,
+        mut response: Response<'a, T>,
         repeated_ids: RepeatedIds,
     ) -> Option<Problem> {
         let first = self.by_question.get_mut(&id)?;
         let further = self.further.get_mut(&id);
-        let own = &mut response.trajectory.trial;
-        if repeated_ids == RepeatedIds::Trials && own.is_none() {
+        if repeated_ids == RepeatedIds::Trials && response.trajectory.trial().is_none() {
             let last = further.as_ref().and_then(|answers| answers.keys().next_back());
             let last = last.copied().max(Some(first.number()));
-            *own = last.map(|last| last.saturating_add(1));
+            response.trajectory.set_trial(last.map(|last| last.saturating_add(1)));
         }
         let trial = response.number();
         let taken = match further {
@@ -110,23 +115,23 @@ impl<'a> Responses<'a> {
                 let lowest = lowest.remove();
                 further.insert(trial, std::mem::replace(first, lowest));
             }
-            first.trajectory.trial = Some(first.number());
+            first.trajectory.set_trial(Some(first.number()));
             for (trial, response) in further {
-                response.trajectory.trial = Some(*trial);
+                response.trajectory.set_trial(Some(*trial));
             }
         }
     }
 }
 
-impl<'a> Response<'a> {
+impl<'a, T: Kept> Response<'a, T> {
     /// Returns the number of its trial; an answer without one is the first.
     fn number(&self) -> NonZero<u32> {
-        self.trajectory.trial.unwrap_or(NonZero::<u32>::MIN)
+        self.trajectory.trial().unwrap_or(NonZero::<u32>::MIN)
     }
 
     /// Replaces it by a later response, and says so.
-    fn replace(&mut self, later: Response<'a>, id: Cow<'a, str>) -> Problem {
-        let trial = later.trajectory.trial;
+    fn replace(&mut self, later: Response<'a, T>, id: Cow<'a, str>) -> Problem {
+        let trial = later.trajectory.trial();
         *self = later;
         let question = id.into_owned();
         match trial {

@@ -22,7 +22,7 @@ use juror_run::{
     SubjectIdentity, Totals, Warning, load_calibrations,
 };
 use juror_runs::{RunLog, RunPlace};
-use juror_score::read::RepeatedIds;
+use juror_score::read::{KEPT_BELOW, RepeatedIds};
 
 pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
@@ -387,7 +387,7 @@ impl Work<'_> {
         let exit = self.gate.report(&outcome.product.gates);
         if !self.report.quiet {
             outcome.warnings.iter().for_each(warn);
-            if judges.is_none() && !self.ask.no_model && evaluation.responses.have_answers() {
+            if judges.is_none() && !self.ask.no_model && evaluation.answers.have_answers() {
                 output::print_note(NOT_JUDGED);
             }
         }
@@ -402,6 +402,7 @@ impl Work<'_> {
         plan.threads = self.report.jobs.map_or(plan.threads, NonZero::get);
         plan.repeated_ids = self.repeated_ids;
         plan.limit = self.limit;
+        plan.kept_below = Some(KEPT_BELOW);
         plan.explain = self.report.explain;
         plan.calibrations = load_calibrations(&self.settings.judge.calibration)?;
         self.gate.add_to(&mut plan)?;

@@ -6,7 +6,8 @@ use juror_compare::{ByMetric, CalibratedMetric, GateVerdict};
 use juror_document::Problems;
 use juror_report::{Format, Highlights, WorstQuestion, render_aggregates, summary, text_of_json};
 use juror_run::{Evaluation, Outcome, QuestionSummary, Totals};
-use juror_score::{Ending, Finding, KeyPart, Miss, Question, Record, explain, score};
+use juror_score::read::CaseRoom;
+use juror_score::{Ending, Finding, KeyPart, Miss, Record, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -47,19 +48,17 @@ impl Summary<'_> {
     }
 
     fn title(&self) -> String {
-        let Evaluation { plan, dataset, responses, .. } = self.evaluation;
-        let mut questions = count(dataset.questions.len(), "question");
+        let Evaluation { plan, questions, answers, .. } = self.evaluation;
+        let n = questions.len();
+        let mut questions = count(n, "question");
         if self.evaluation.n_left_out() > 0 {
-            let n = dataset.questions.len();
             questions = format!("{n} of {} questions", n + self.evaluation.n_left_out());
         }
-        if responses.have_trials() {
+        if answers.have_trials() {
             questions = format!("{} to {questions}", count(self.evaluation.n_cases(), "answer"));
         }
         let title = title(&plan.profile, &questions, &self.outcome.product.aggregates);
-        let is_missing =
-            |question: &&Question<'_>| matches!(responses.of(question).ending, Ending::Missing);
-        match dataset.questions.iter().filter(is_missing).count() {
+        match self.evaluation.n_unanswered() {
             0 => title,
             n_missing => format!("{title} ({n_missing} without a response)"),
         }
@@ -84,7 +83,9 @@ impl Summary<'_> {
 
     /// Scores a question again, to explain why it did not do well.
     fn worst(&self, own: &QuestionSummary) -> WorstQuestion {
-        let (case, profile) = (self.evaluation.case(own.index), &self.evaluation.plan.profile);
+        let (room, profile) = (CaseRoom::default(), &self.evaluation.plan.profile);
+        let case = self.evaluation.case(own.index, &room);
+        let case = case.case();
         let judgement = self.outcome.judgements.of_questions.get(own.index);
         let record = score(&case, profile).with(judgement);
         let reason = record.claims().and_then(|claims| claims.reason.clone()).unwrap_or_default();
@@ -114,10 +115,10 @@ impl Summary<'_> {
     fn json(&self, problems: &Problems) -> JsonSummary {
         let highlights = self.highlights();
         let aggregates = render_aggregates(&self.outcome.product.aggregates, Format::JsonLines);
-        let has_trials = self.evaluation.responses.have_trials();
+        let has_trials = self.evaluation.answers.have_trials();
         JsonSummary {
             profile: profile_name(&self.evaluation.plan.profile),
-            questions: self.evaluation.dataset.questions.len(),
+            questions: self.evaluation.questions.len(),
             left_out: self.evaluation.n_left_out(),
             answers: has_trials.then(|| self.evaluation.n_cases()),
             errors: self.outcome.product.aggregates.micro.n_errors,

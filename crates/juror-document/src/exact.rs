@@ -5,33 +5,28 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use juror_document::Quoted;
 use juror_json::{self as json, ExactNumber, Object, is_exact, same_value, small_value};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-#[cfg(test)]
+use crate::not_numbers::Quoted;
+
 thread_local! {
     static BYTES_READ: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts how much JSON was read to be compared, so that tests of speed need no clock.
-#[cfg(test)]
-pub(crate) fn bytes_read() -> usize {
+/// Returns how much JSON this thread has read to compare it, so that tests of speed need no clock.
+pub fn bytes_compared() -> usize {
     BYTES_READ.get()
 }
 
-#[cfg(test)]
 fn count_reading(json: &str) {
     BYTES_READ.set(BYTES_READ.get() + json.len());
 }
 
-#[cfg(not(test))]
-fn count_reading(_: &str) {}
-
 /// Whether two JSON texts have the same value: `1` equals `1.0`, `true` does not equal `1`, and the
 /// order of keys does not matter. Texts that are not JSON are equal if identical.
-pub(crate) fn same_json(a: &str, b: &str) -> bool {
+pub fn same_json(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
@@ -56,7 +51,7 @@ pub(crate) fn same_json(a: &str, b: &str) -> bool {
 /// form is computed and used from then on, so that comparing many texts with many does not parse
 /// each of them every time.
 #[derive(Debug, Default)]
-pub(crate) struct ComparedJson {
+pub struct ComparedJson {
     n_times: Cell<usize>,
     normal: OnceCell<Option<String>>,
 }
@@ -66,7 +61,7 @@ impl ComparedJson {
     const FEW: usize = 4;
 
     /// Like [`same_json`], for two texts with the state of their earlier comparisons.
-    pub(crate) fn same_json(&self, a: &str, other: &ComparedJson, b: &str) -> bool {
+    pub fn same_json(&self, a: &str, other: &ComparedJson, b: &str) -> bool {
         if a == b {
             return true;
         }
@@ -161,7 +156,7 @@ fn push_text(text: &str, normal: &mut String) {
 }
 
 /// Returns JSON on one line for messages; verbatim if parsing would change its numbers.
-pub(crate) fn shown(json: &str) -> String {
+pub fn shown(json: &str) -> String {
     let value = small_value(json).filter(is_exact);
     value.map_or_else(|| json.to_owned(), |value| value.to_string())
 }

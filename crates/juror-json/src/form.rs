@@ -9,10 +9,11 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 
 /// Defines a form: its fields, each of which may be missing or `null`, which of them are present, and
 /// its unknown keys.
+#[macro_export]
 macro_rules! form {
-    ($(#[$doc:meta])* $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident<$life:lifetime> { $($field:ident: $type:ty,)* }) => {
         $(#[$doc])*
-        struct $name<$life> {
+        $vis struct $name<$life> {
             $($field: Option<$type>,)*
             /// Which of these keys are present, with any value: a bit for each.
             #[allow(dead_code, reason = "not every reader uses it")]
@@ -44,7 +45,7 @@ macro_rules! form {
                         // The outer option: present; the inner: not `null`.
                         $(let mut $field: Option<Option<$type>> = None;)*
                         let mut unknown = Vec::new();
-                        while let Some(key) = map.next_key::<$crate::read::form::FormKey<$life>>()? {
+                        while let Some(key) = map.next_key::<$crate::FormKey<$life>>()? {
                             match key.text() {
                                 $(stringify!($field) => {
                                     if $field.is_some() {
@@ -69,16 +70,18 @@ macro_rules! form {
         }
     };
 }
-pub(super) use form;
 
 /// A key, borrowed from the text unless it had to be unescaped.
-pub(super) enum FormKey<'a> {
+pub enum FormKey<'a> {
+    /// As it stands in the text.
     Borrowed(&'a str),
+    /// Unescaped.
     Unescaped(String),
 }
 
 impl<'a> FormKey<'a> {
-    pub(super) fn text(&self) -> &str {
+    /// Returns the key.
+    pub fn text(&self) -> &str {
         match self {
             FormKey::Borrowed(text) => text,
             FormKey::Unescaped(text) => text,
@@ -86,7 +89,7 @@ impl<'a> FormKey<'a> {
     }
 
     /// Returns the key if it is borrowed.
-    pub(super) fn borrowed(&self) -> Option<&'a str> {
+    pub fn borrowed(&self) -> Option<&'a str> {
         match self {
             FormKey::Borrowed(text) => Some(text),
             FormKey::Unescaped(_) => None,
