@@ -12,6 +12,7 @@
 //! Words are compared in lower case, one by one: `Marie Curie` is two mentions.
 
 use hashbrown::HashSet;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::numbers::Digits;
 
@@ -214,9 +215,10 @@ fn read_one(rest: &str, is_negative: bool) -> (&str, Vec<(String, SaidKind)>) {
     (written, numbers.map(|number| (number, SaidKind::Number)).collect())
 }
 
-/// Whether a character is part of a word: a letter, a digit, or an accent of its own.
+/// Whether a character is part of a word: a letter, a digit, or a mark such as an accent of its own.
 fn is_word_character(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}')
+    let is_mark = || c.general_category_group() == GeneralCategoryGroup::Mark;
+    c.is_alphanumeric() || (!c.is_ascii() && is_mark())
 }
 
 /// Whether a number after this text is negative: there is a minus directly before it, and no word or

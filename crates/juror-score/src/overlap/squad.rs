@@ -1,6 +1,7 @@
 //! Exact match and token F1, as the script of the `SQuAD` data set defines them.
 
 use hashbrown::HashMap;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::retrieval::f1;
 
@@ -60,19 +61,30 @@ fn normalize(text: &str) -> String {
     normal
 }
 
-/// Replaces articles by spaces. A word is a run of letters and digits, so that an accent that is a
-/// character of its own ends one, as it does in Python.
+/// Replaces articles by spaces.
 fn without_articles(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let is_word = first.is_alphanumeric();
-        let end = rest.find(|c: char| c.is_alphanumeric() != is_word).unwrap_or(rest.len());
+        let is_word = is_word_character(first);
+        let end = rest.find(|c| is_word_character(c) != is_word).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         kept.push_str(if matches!(run, "a" | "an" | "the") { " " } else { run });
         rest = after;
     }
     kept
+}
+
+/// Whether a character is part of a word to Python: a letter or a number, but no mark, so that an
+/// accent or a vowel sign that is a character of its own ends a word.
+fn is_word_character(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
+    matches!(
+        c.general_category_group(),
+        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number
+    )
 }
 
 /// Whether Python splits a text here.
@@ -95,6 +107,7 @@ mod tests {
             ("a-b the_end", "ab theend"),
             ("«Café» — the “best”", "«café» — “best”"),
             ("the\u{301}", "\u{301}"),
+            ("\u{926}\u{940}an", "\u{926}\u{940}"),
             ("x\u{1f}y\u{a0}z\u{3000}the", "x y z"),
             ("ΣΑΣ", "σας"),
             ("The A an", ""),

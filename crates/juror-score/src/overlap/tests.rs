@@ -1,8 +1,13 @@
+use juror_document::{Document, Format};
+use proptest::prelude::*;
+
 use super::*;
+use crate::aggregate::Aggregator;
 use crate::build::{QuestionBuilder, TrajectoryBuilder};
 use crate::coverage::Traits;
 use crate::finding::KeyPart;
 use crate::limits::Limits;
+use crate::read::read_results;
 use crate::record::score;
 
 fn v5() -> Profile {
@@ -118,6 +123,80 @@ fn a_metric_applies_to_a_question_exactly_if_no_answer_could_miss_it() {
         let applies = |verdict: &Verdict| !matches!(verdict, Verdict::NotApplicable(_));
         assert_eq!((applies(&own[2]), applies(&own[3])), (ascii_words, mentions), "{reference}");
     }
+}
+
+/// The longest common subsequence by its definition.
+fn common_words(one: &[&str], other: &[&str]) -> usize {
+    match (one.split_first(), other.split_first()) {
+        (Some((first, one_rest)), Some((second, other_rest))) if first == second => {
+            1 + common_words(one_rest, other_rest)
+        }
+        (Some((_, one_rest)), Some((_, other_rest))) => {
+            common_words(one_rest, other).max(common_words(one, other_rest))
+        }
+        _ => 0,
+    }
+}
+
+proptest! {
+    #[test]
+    fn rouge_l_is_that_of_the_longest_common_subsequence(
+        one in proptest::collection::vec("[ab]|cd", 1..9),
+        other in proptest::collection::vec("[ab]|cd", 1..9),
+    ) {
+        let (one, other): (Vec<&str>, Vec<&str>) =
+            (one.iter().map(String::as_str).collect(), other.iter().map(String::as_str).collect());
+        let common = common_words(&one, &other) as f64;
+        let wanted = 2.0 * common / (one.len() + other.len()) as f64;
+        let score = rouge_l(&one.join(" "), &other.join("-"), 100).expect("few words");
+        prop_assert!((score - wanted).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_answer_overlaps_itself_wholly_and_no_score_leaves_its_range(
+        one in ".{0,40}", other in "[a-cA-C0-3 .,'-]{0,40}",
+    ) {
+        prop_assert!(exact_match(&one, &one));
+        prop_assert_eq!(token_f1(&one, &one), 1.0);
+        if let Some(recall) = mention_recall(&one, &one) {
+            prop_assert_eq!(recall.score(), 1.0);
+        }
+        for (reference, actual) in [(&one, &other), (&other, &one)] {
+            let rouge = rouge_l(reference, actual, 10_000).expect("few words");
+            let mentions = mention_recall(reference, actual).map_or(0.0, |recall| recall.score());
+            let scores = [token_f1(reference, actual), rouge, mentions];
+            prop_assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{:?}", scores);
+        }
+    }
+}
+
+#[test]
+fn results_read_back_tell_to_which_questions_overlap_applies() {
+    let keys = r#""answer_exact_match": 0.0, "answer_token_f1": 0.0"#;
+    let row = |reference: &str, rest: &str| {
+        format!(r#"{{"template_id": "t", "reference_answer": "{reference}", {rest}}}"#)
+    };
+    let rows = [
+        row(
+            "Oslo",
+            &format!(
+                r#""actual_answer": "x", {keys}, "answer_rouge_l": 0.0, "answer_mention_recall": 0.0"#
+            ),
+        ),
+        row("nobody", &format!(r#""actual_answer": "x", {keys}, "answer_rouge_l": 0.0"#)),
+        row("Осло", r#""status": "error", "error": "down""#),
+        row("Oslo", r#""status": "success""#),
+        row("Oslo", r#""actual_answer": " ", "answer_exact_match_error": "blank""#),
+    ];
+    let document = Document::new("r.jsonl", rows.join("\n").into(), Format::JsonLines);
+    let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+    read_results(&document.expect("JSON"), &mut aggregator).expect("results");
+    let micro = aggregator.finish().micro;
+    let coverage = |name| {
+        let own = micro.coverage(name).expect("a metric");
+        (own.n_scored, own.n_applicable)
+    };
+    assert_eq!(METRICS.map(coverage), [(2, 5), (2, 5), (2, 4), (1, 4)]);
 }
 
 #[test]
