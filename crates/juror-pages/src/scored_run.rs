@@ -11,7 +11,7 @@ use juror_compare::{
 use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
-use juror_run::{Calibrating, Plan, ProfileNumber, Settings};
+use juror_run::{Calibrating, Plan, ProfileNumber, Settings, scoring_rules};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
 use juror_score::read::{OwnMetrics, ResultCase};
 use juror_score::statistics::CONFIDENCE;
@@ -266,7 +266,7 @@ fn facts_of(source: &str, run: &Manifest) -> RunFacts {
         },
         is_complete: run.is_complete,
         reference: run.reference_hash(),
-        rules: run.rules().map(ToString::to_string),
+        rules: run.rules().map(|rules| scoring_rules(rules).to_string()),
         release: run.rules().map(release_in),
         judge: run.judge().map(|judge| judge.to_string()),
         judged_by: None,

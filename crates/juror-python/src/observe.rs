@@ -127,8 +127,13 @@ impl<'py> Observer<'_, 'py> {
         self.tell(index, &faults, &steps);
         let names = steps.iter().map(|step| step.name.as_str());
         let profile = self.aggregator.profile();
-        let traits = self
-            .expected(&fields)?
+        let mut expected = self.expected(&fields)?;
+        if (is_error || fields.may_be_compared()?)
+            && let Some(answer) = fields.get("reference_answer")?
+        {
+            expected = expected.with_words(&answer.str()?.to_string_lossy());
+        }
+        let traits = expected
             .with_unscored(unscored, is_error, fields.written()?)
             .with_taken(names, is_error, profile);
         let id = fields.get("question_id")?.and_then(|id| scalar_text(&id)).unwrap_or_default();
@@ -313,6 +318,14 @@ impl<'f, 'py> Fields<'f, 'py> {
     fn written(&self) -> PyResult<ReferenceKeys> {
         let (answer, steps) = (self.has("reference_answer")?, self.has("reference_steps")?);
         Ok(ReferenceKeys { answer, steps })
+    }
+
+    /// Returns whether the answer was compared with the reference answer word by word, or there is
+    /// none to tell.
+    fn may_be_compared(&self) -> PyResult<bool> {
+        Ok(self.has("answer_exact_match")?
+            || self.has("answer_exact_match_error")?
+            || self.get("actual_answer")?.is_none())
     }
 
     /// Returns what the metrics need that have a key, but no number.

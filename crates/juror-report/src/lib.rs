@@ -157,6 +157,8 @@ impl Format {
 pub struct Columns {
     /// Whether questions have several answers, which are told apart by their trials.
     pub has_trials: bool,
+    /// Whether there are metrics that are computed only if settings ask for them.
+    pub has_optional: bool,
     /// The custom metrics.
     pub custom: Vec<String>,
     /// The metrics of steps that some question has, summed up over its steps.

@@ -22,10 +22,14 @@ pub(crate) const NAME_WIDTH: usize = 44;
 const MOST_OWN: usize = 3;
 
 /// The metrics that get a column if some question has them, and the column's title.
-const SCORES: [(&str, &str); 5] = [
+const SCORES: [(&str, &str); 9] = [
     ("steps_score", "steps"),
     ("answer_f1", "answer f1"),
     ("answer_relevance", "relevance"),
+    ("answer_exact_match", "exact match"),
+    ("answer_token_f1", "token f1"),
+    ("answer_rouge_l", "ROUGE-L"),
+    ("answer_mention_recall", "mentions"),
     ("retrieval_answer_f1", "retrieval"),
     ("retrieval_context_f1", "contexts"),
 ];

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use juror_compare::{ByMetric, Method, MetricStatistics, Statistics};
 use juror_score::{
-    Aggregates, Ending, ErrorResponses, FlatValue, Level, METRICS, Profile, Record, Summary,
+    Aggregates, Ending, ErrorResponses, FlatValue, Level, METRICS, MetricInfo, Profile, Record,
+    Summary,
 };
 
 use crate::Columns;
@@ -16,15 +17,17 @@ const IDS: [&str; 2] = ["template_id", "question_id"];
 const TEXTS: [&str; 3] = ["question_text", "status", "error"];
 
 /// The metrics of questions, then the custom ones.
-fn metrics(custom: &[String]) -> Vec<&str> {
-    let built_in = METRICS.iter().filter(|info| info.level == Level::Question);
-    built_in.map(|info| info.name).chain(custom.iter().map(String::as_str)).collect()
+fn metrics(columns: &Columns) -> Vec<&str> {
+    let is_shown = |info: &&MetricInfo| columns.has_optional || !info.is_optional;
+    let of_questions = METRICS.iter().filter(|info| info.level == Level::Question);
+    let built_in = of_questions.filter(is_shown).map(|info| info.name);
+    built_in.chain(columns.custom.iter().map(String::as_str)).collect()
 }
 
 pub(crate) fn header(columns: &Columns) -> Vec<u8> {
     let of_steps = columns.of_steps.iter().map(|info| info.name);
     let texts = IDS.into_iter().chain(columns.has_trials.then_some("trial")).chain(TEXTS);
-    let names: Vec<&str> = texts.chain(metrics(&columns.custom)).chain(of_steps).collect();
+    let names: Vec<&str> = texts.chain(metrics(columns)).chain(of_steps).collect();
     format!("{}\n", names.join("\t")).into_bytes()
 }
 
@@ -53,7 +56,7 @@ pub(crate) fn write_row(
     let with_usage =
         !trajectory.ending.is_error() || profile.steps_of_errors == ErrorResponses::CountedIn;
     let judged = judged_values(record);
-    for name in metrics(&columns.custom) {
+    for name in metrics(columns) {
         let usage = || trajectory.usage.iter().find(|(metric, _)| *metric == name);
         if let Some((_, value)) = judged.iter().find(|(key, _)| key == name) {
             let text = value.as_str().map(|text| one_line(text).into_owned());

@@ -67,10 +67,10 @@ pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use roles::{BenchModels, Needed, bench_models};
 pub use settings::{
-    AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
-    GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,
-    ModelsSettings, ProfileNumber, RunsSettings, Settings, StepSettings, Switch, reserved_key,
-    rules_name, settings_schema,
+    AggregateSettings, AnswerCorrectness, AnswerOverlap, AnswerRelevance, BoundWord, CacheRule,
+    CustomEvaluation, GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord,
+    MarginWord, ModelSettings, ModelsSettings, ProfileNumber, RunsSettings, Settings, StepSettings,
+    Switch, reserved_key, rules_name, scoring_rules, settings_schema,
 };
 pub use setup_error::SetupError;
 pub use tool_settings::{

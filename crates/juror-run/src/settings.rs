@@ -32,7 +32,7 @@ pub use self::gates::{
     BoundWord, GateSettings, InconclusiveWord, LevelWord, LimitWord, MarginWord,
 };
 pub(crate) use self::rules::rules;
-pub use self::rules::rules_name;
+pub use self::rules::{rules_name, scoring_rules};
 pub(crate) use self::typed::read_typed;
 
 /// The settings file. Every key is optional.
@@ -67,6 +67,8 @@ pub struct Settings {
     pub answer_correctness: Option<AnswerCorrectness>,
     /// How near the answer is to its question.
     pub answer_relevance: Option<AnswerRelevance>,
+    /// Words of the answer against those of the reference answer, without a model.
+    pub answer_overlap: Option<AnswerOverlap>,
     /// Retrieved contexts against the reference answer.
     pub retrieval_answer: Option<Switch>,
     /// Retrieved contexts against the expected ones.
@@ -206,6 +208,9 @@ pub struct LimitSettings {
     /// How many looks at pairs it may take to find the best pairing for a question, and half as many
     /// to choose the latest steps among equals; 134217728 when left out.
     pub pairing_work: Option<NonZero<u32>>,
+    /// How many pairs of a word of the reference answer and one of the actual answer are compared for
+    /// `answer_rouge_l`; 1073741824 when left out.
+    pub word_pairs: Option<NonZero<u32>>,
 }
 
 impl LimitSettings {
@@ -213,12 +218,14 @@ impl LimitSettings {
         let or = |number: Option<NonZero<u32>>, default| {
             number.map_or(default, |number| number.get() as usize)
         };
-        let Limits { table_cells, documents, step_pairs, pairing_work } = Limits::DEFAULT;
+        let Limits { table_cells, documents, step_pairs, pairing_work, word_pairs } =
+            Limits::DEFAULT;
         Limits {
             table_cells: or(self.table_cells, table_cells),
             documents: or(self.documents, documents),
             step_pairs: or(self.step_pairs, step_pairs),
             pairing_work: or(self.pairing_work, pairing_work),
+            word_pairs: or(self.word_pairs, word_pairs),
         }
     }
 }
@@ -569,6 +576,14 @@ pub struct AnswerRelevance {
     pub noncommittal: Option<NoncommittalRule>,
 }
 
+/// Words of the answer against those of the reference answer.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AnswerOverlap {
+    /// On when true.
+    pub enabled: Option<bool>,
+}
+
 /// A metric that can be turned off.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -815,6 +830,10 @@ impl Settings {
                 .and_then(|correctness| correctness.error_key)
                 .map_or(base.answer_error_key, ErrorKeyRule::meant),
             asked_like: base.asked_like,
+            answer_overlap: self
+                .answer_overlap
+                .and_then(|overlap| overlap.enabled)
+                .unwrap_or(base.answer_overlap),
             limits: self.limits.meant(),
         }
     }
@@ -872,13 +891,32 @@ mod tests {
     #[test]
     fn limits_can_be_set() {
         let settings =
-            read("limits: {table_cells: 5, documents: 6, step_pairs: 7, pairing_work: 8}\n")
+            read("limits: {table_cells: 5, documents: 6, step_pairs: 7, pairing_work: 8, word_pairs: 9}\n")
                 .expect("settings");
-        let limits = Limits { table_cells: 5, documents: 6, step_pairs: 7, pairing_work: 8 };
+        let (table_cells, documents, step_pairs) = (5, 6, 7);
+        let (pairing_work, word_pairs) = (8, 9);
+        let limits = Limits { table_cells, documents, step_pairs, pairing_work, word_pairs };
         assert_eq!(settings.plan().profile.limits, limits);
         let settings = read("limits:\n  table_cells: 5\n").expect("settings");
         assert_eq!(settings.plan().profile.limits, Limits { table_cells: 5, ..Limits::DEFAULT });
         assert!(read("limits: {table_cells: 0}\n").is_err());
+    }
+
+    #[test]
+    fn answers_are_compared_word_by_word_only_if_settings_say_so() {
+        for (yaml, is_on) in [
+            ("answer_overlap: {enabled: true}\n", true),
+            ("answer_overlap: {enabled: false}\n", false),
+            ("answer_overlap:\n", false),
+            ("answer_overlap: {}\n", false),
+            ("profile: 6\n", false),
+        ] {
+            let settings = read(yaml).expect("settings");
+            assert_eq!(settings.plan().profile.answer_overlap, is_on, "{yaml}");
+            assert_eq!(settings.needs_model(), None, "{yaml}");
+        }
+        assert!(read("answer_overlap: {enabled: 1}\n").is_err());
+        assert!(read("answer_overlap: {rouge: true}\n").is_err());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::finding::{KeyPart, split_key};
 use crate::kind_names::StepKind;
 use crate::metric::question_metric;
+use crate::overlap::{has_ascii_words, has_mentions};
 use crate::profile::{AnswerErrorKey, Profile, ScoredGroups};
 use crate::record::Case;
 
@@ -26,6 +27,11 @@ pub struct Traits {
     pub expected_retrieval: bool,
     /// A retrieval, expected or taken.
     pub retrieval: bool,
+    /// A reference answer with words of the letters a–z; only known of answers that are compared word
+    /// by word.
+    pub ascii_words: bool,
+    /// A reference answer with a number or a name; likewise.
+    pub mentions: bool,
 }
 
 /// Which parts of its reference a result was written with.
@@ -39,12 +45,24 @@ pub struct ReferenceKeys {
 
 impl Traits {
     /// No traits: any question will do.
-    pub const NONE: Traits =
-        Traits { answer: false, steps: false, expected_retrieval: false, retrieval: false };
+    pub const NONE: Traits = Traits {
+        answer: false,
+        steps: false,
+        expected_retrieval: false,
+        retrieval: false,
+        ascii_words: false,
+        mentions: false,
+    };
 
     /// All traits: any metric applies.
-    pub const ALL: Traits =
-        Traits { answer: true, steps: true, expected_retrieval: true, retrieval: true };
+    pub const ALL: Traits = Traits {
+        answer: true,
+        steps: true,
+        expected_retrieval: true,
+        retrieval: true,
+        ascii_words: true,
+        mentions: true,
+    };
 
     /// Returns the traits of a case.
     pub(crate) fn of(case: &Case<'_>, profile: &Profile) -> Traits {
@@ -53,8 +71,24 @@ impl Traits {
         let taken = trajectory.steps.as_deref().unwrap_or_default();
         let names = taken.iter().map(|step| step.name.as_ref());
         let has_answer = question.answer.is_some_and(is_said);
-        Traits::expected(has_answer, groups, |step| (&step.name, step.output.is_some()), profile)
-            .with_taken(names, trajectory.ending.is_error(), profile)
+        let traits = Traits::expected(
+            has_answer,
+            groups,
+            |step| (&step.name, step.output.is_some()),
+            profile,
+        )
+        .with_taken(names, trajectory.ending.is_error(), profile);
+        match case.reference_answer().filter(|_| profile.answer_overlap) {
+            Some(answer) => traits.with_words(&answer),
+            None => traits,
+        }
+    }
+
+    /// Adds what the words of the reference answer allow to compare.
+    #[must_use]
+    pub fn with_words(self, reference_answer: &str) -> Traits {
+        let ascii_words = has_ascii_words(reference_answer);
+        Traits { ascii_words, mentions: has_mentions(reference_answer), ..self }
     }
 
     /// Returns the traits of a result written earlier, from the JSON of its reference answer and
@@ -114,6 +148,7 @@ impl Traits {
             expected_retrieval: scored.iter().flatten().any(has_contexts),
             // Retrieved texts are judged by the answer, whatever the group of their step.
             retrieval: groups.iter().flatten().any(|expected| is_retrieval(step(expected).0)),
+            ..Traits::NONE
         }
     }
 
@@ -157,6 +192,8 @@ impl Traits {
             steps: self.steps || others.steps,
             expected_retrieval: self.expected_retrieval || others.expected_retrieval,
             retrieval: self.retrieval || others.retrieval,
+            ascii_words: self.ascii_words || others.ascii_words,
+            mentions: self.mentions || others.mentions,
         }
     }
 
@@ -172,6 +209,8 @@ impl Traits {
             steps: owed.steps && !written.steps,
             expected_retrieval: owed.expected_retrieval && !written.steps,
             retrieval: owed.retrieval && !written.steps,
+            ascii_words: owed.ascii_words && !written.answer,
+            mentions: owed.mentions && !written.answer,
         })
     }
 
@@ -182,6 +221,8 @@ impl Traits {
             && has(self.steps, others.steps)
             && has(self.expected_retrieval, others.expected_retrieval)
             && has(self.retrieval, others.retrieval)
+            && has(self.ascii_words, others.ascii_words)
+            && has(self.mentions, others.mentions)
     }
 }
 

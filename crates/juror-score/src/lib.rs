@@ -53,6 +53,7 @@ mod limits;
 mod match_steps;
 mod metric;
 mod output;
+pub mod overlap;
 mod profile;
 mod question;
 pub mod read;

@@ -18,6 +18,9 @@ pub struct Limits {
     pub step_pairs: usize,
     /// The number of pairs visited to find the best pairing for a question.
     pub pairing_work: usize,
+    /// The pairs of a word of the reference answer and one of the actual answer that are compared for
+    /// `answer_rouge_l`.
+    pub word_pairs: usize,
 }
 
 impl Limits {
@@ -27,6 +30,7 @@ impl Limits {
         documents: 1 << 16,
         step_pairs: 1 << 22,
         pairing_work: 1 << 27,
+        word_pairs: 1 << 30,
     };
 
     /// The length of text that allows for one document. A document takes nine times as much memory.

@@ -60,6 +60,9 @@ pub struct MetricInfo {
     pub always: bool,
     /// Whether a model may decide it.
     pub is_judged: bool,
+    /// Whether it is computed only if settings ask for it, so that tables have no column for it
+    /// otherwise.
+    pub is_optional: bool,
     /// What a question must have for the metric to apply.
     pub needs: Traits,
     /// Its meaning, in a sentence.
@@ -80,14 +83,31 @@ const fn row(
     let is_usage = matches!(unit, Unit::Tokens | Unit::Seconds);
     let always = is_usage && matches!(level, Level::Question);
     let needs = Traits::NONE;
-    let is_judged = false;
-    MetricInfo { name, level, unit, better, always, is_judged, needs, means, formula, example }
+    let (is_judged, is_optional) = (false, false);
+    MetricInfo {
+        name,
+        level,
+        unit,
+        better,
+        always,
+        is_judged,
+        is_optional,
+        needs,
+        means,
+        formula,
+        example,
+    }
 }
 
 impl MetricInfo {
     /// Limits the metric to questions that have these traits.
     const fn needing(self, needs: Traits) -> MetricInfo {
         MetricInfo { needs, ..self }
+    }
+
+    /// Says that the metric is computed only if settings ask for it.
+    const fn optional(self) -> MetricInfo {
+        MetricInfo { is_optional: true, ..self }
     }
 
     /// Says that a model may decide the metric.
@@ -97,6 +117,8 @@ impl MetricInfo {
 }
 
 const REFERENCE_ANSWER: Traits = Traits { answer: true, ..Traits::NONE };
+const ANSWER_IN_ASCII: Traits = Traits { ascii_words: true, ..REFERENCE_ANSWER };
+const ANSWER_WITH_MENTIONS: Traits = Traits { mentions: true, ..REFERENCE_ANSWER };
 const REFERENCE_STEPS: Traits = Traits { steps: true, ..Traits::NONE };
 const ANSWERED_RETRIEVAL: Traits = Traits { answer: true, retrieval: true, ..Traits::NONE };
 const EXPECTED_RETRIEVAL: Traits = Traits { expected_retrieval: true, ..Traits::NONE };
@@ -170,6 +192,42 @@ pub const METRICS: &[MetricInfo] = &[
         "three calls of 0.0002 USD and an embedding of 0.00001 USD: 0.00061",
     )
     .judged(),
+    row(
+        "answer_exact_match",
+        ANSWER,
+        "whether the answer has the same words as the reference answer, in the same order: overlap, not correctness",
+        "1 if both are the same after SQuAD's normalisation (lower case; without ASCII punctuation and the words a, an, the; single spaces), else 0",
+        "`The Eiffel Tower` and `eiffel tower!`: 1.0",
+    )
+    .needing(REFERENCE_ANSWER)
+    .optional(),
+    row(
+        "answer_token_f1",
+        ANSWER,
+        "how many words the answer shares with the reference answer, in any order: overlap, not correctness",
+        "2 · recall · precision / (recall + precision) of the words after SQuAD's normalisation, each counted as often as both have it; if one has no words left, 1 if neither has any, else 0",
+        "`Eiffel Tower in Paris` and `tower of Paris`: recall 2/4, precision 2/3: 0.5714",
+    )
+    .needing(REFERENCE_ANSWER)
+    .optional(),
+    row(
+        "answer_rouge_l",
+        ANSWER,
+        "how long a sequence of words the answer shares with the reference answer, gaps allowed (ROUGE-L): overlap, not correctness",
+        "2 · recall · precision / (recall + precision), where recall and precision are the longest common subsequence / the words of the reference answer and of the answer; words are runs of a–z and 0–9 in lower case, without stemming; applies if at least half of the reference answer's letters and digits are such",
+        "`police killed the gunman` and `the gunman kill police`: 2 of 4 words: 0.5",
+    )
+    .needing(ANSWER_IN_ASCII)
+    .optional(),
+    row(
+        "answer_mention_recall",
+        ANSWER,
+        "share of the reference answer's numbers and names that the answer mentions: overlap, not correctness",
+        "mentions in the answer / distinct mentions; a mention is a number, by value, a word with digits in it, or a word with a capital that does more than begin a sentence; applies if the reference answer has any",
+        "`In 2020, Oslo had 693,494 inhabitants.` and `Oslo: 693494`: 0.6667",
+    )
+    .needing(ANSWER_WITH_MENTIONS)
+    .optional(),
     row(
         "steps_score",
         ANSWER,

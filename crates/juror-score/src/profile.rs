@@ -146,6 +146,9 @@ pub struct Profile {
     pub answer_error_key: AnswerErrorKey,
     /// Details of asking models.
     pub asked_like: AskedLike,
+    /// Whether answers are compared with reference answers word by word, which changes no other
+    /// metric.
+    pub answer_overlap: bool,
     /// The memory and work that one answer may take.
     pub limits: Limits,
 }
@@ -168,6 +171,7 @@ impl Profile {
         noncommittal: Noncommittal::Any,
         answer_error_key: AnswerErrorKey::Eval,
         asked_like: AskedLike::Release5,
+        answer_overlap: false,
         limits: Limits::DEFAULT,
     };
 
@@ -188,6 +192,12 @@ impl Profile {
         noncommittal: Noncommittal::All,
         answer_error_key: AnswerErrorKey::Correctness,
         asked_like: AskedLike::Release6,
+        answer_overlap: false,
         limits: Limits::DEFAULT,
     };
+
+    /// Whether every metric that both sets of rules have is computed by the same rules.
+    pub fn scores_like(&self, other: &Profile) -> bool {
+        *self == Profile { answer_overlap: self.answer_overlap, ..other.clone() }
+    }
 }

@@ -9,6 +9,7 @@ use crate::explain::Miss;
 use crate::finding::{Aspect, Finding, Judgement, Reason, Verdict, numbers_of_steps};
 use crate::limits::{Limits, TooLarge, Whose};
 use crate::match_steps::{Matching, match_views};
+use crate::overlap::compare_answers;
 use crate::profile::{ContextJudge, ErrorResponses, Profile};
 use crate::question::{ExpectedStep, Question};
 use crate::retrieval::{ContextScores, compare_contexts};
@@ -144,7 +145,11 @@ pub fn score<'a>(case: &Case<'a>, profile: &Profile) -> Record<'a> {
         }
         Err(why_not) => (None, why_not),
     };
-    let mut computed = vec![Finding::new(Aspect::Metric("steps_score"), verdict)];
+    let mut computed = Vec::with_capacity(1);
+    if profile.answer_overlap {
+        computed.extend(compare_answers(case, profile));
+    }
+    computed.push(Finding::new(Aspect::Metric("steps_score"), verdict));
     if let (Some(matching), ContextJudge::Text) = (&matching, profile.contexts) {
         add_context_findings(case.question, &views, matching, profile, &mut computed);
     }

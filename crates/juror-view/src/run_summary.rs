@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use juror_run::scoring_rules;
 use juror_runs::{Headline, HeadlineMean, RunFile, RunKind, RunReadError, StoredRun, short_hash};
 use serde::{Deserialize, Deserializer};
 
@@ -81,7 +82,7 @@ impl RunSummary {
             means,
             usd,
             reference: manifest.reference_hash(),
-            rules: manifest.rules().map(|rules| short_hash(&rules.to_string())),
+            rules: manifest.rules().map(|rules| short_hash(&scoring_rules(rules).to_string())),
             judge: manifest.judge().map(|judge| short_hash(&judge.to_string())),
             identity: manifest.id,
             name: manifest.name,

@@ -8,7 +8,10 @@ use juror_report::Format as Written;
 use juror_score::compare::{DocumentId, compare_sparql_results};
 use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::retrieval::{average_precision, compare_contexts, recall_at_k};
-use juror_score::{Aggregator, Case, KeyPart, Profile, Rules, Verdict, score, split_key};
+use juror_score::{
+    Aggregator, Case, Finding, KeyPart, Profile, QuestionBuilder, Rules, TrajectoryBuilder,
+    Verdict, score, split_key,
+};
 use juror_testing::{Checked, project, recorded_cases, run_cases};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -67,6 +70,7 @@ fn check(family: &str, case: &Value, profile: &Profile) -> Checked {
         "sparql" => same("score", &sparql(input), wanted),
         "retrieval" => same("score", &retrieval(input), wanted),
         "retrieval_context_text" => same("scores", &contexts(input), wanted),
+        "answer_overlap" => same("overlap", &overlap(input, profile), wanted),
         "steps" => check_steps(case, wanted, profile),
         "aggregates" | "aggregates_retrieval" => {
             let mut wanted = wanted.clone();
@@ -238,6 +242,20 @@ fn retrieval(input: &Value) -> Value {
         }
         _ => json!(average_precision(&relevant, &retrieved)),
     }
+}
+
+/// The metrics of overlap that apply to two answers, by name.
+fn overlap(input: &Value, profile: &Profile) -> Value {
+    let profile = Profile { answer_overlap: true, ..profile.clone() };
+    let question = QuestionBuilder::new("q", "Q").answer(text(&input["reference"]));
+    let trajectory = TrajectoryBuilder::new().answer(text(&input["actual"]));
+    let (question, trajectory) = (question.build(), trajectory.build());
+    let record = score(&Case { question: &question, trajectory: &trajectory }, &profile);
+    let number =
+        |finding: &Finding| Some((finding.aspect.name().to_owned(), finding.verdict.number()?));
+    let scores: serde_json::Map<String, Value> =
+        record.computed.iter().filter_map(number).map(|(name, own)| (name, json!(own))).collect();
+    Value::Object(scores)
 }
 
 fn contexts(input: &Value) -> Value {

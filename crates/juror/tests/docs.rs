@@ -25,7 +25,10 @@ retrieval step they describe.
 
 A metric that applies and could not be computed is written as `<name>_error` with the reason; one
 that does not apply is left out. A model judges `answer_*`, `retrieval_answer_*`, and by the rules
-of profile 6 `retrieval_context_*`: [models.md](models.md) says what it is asked, and when.
+of profile 6 `retrieval_context_*`: [models.md](models.md) says what it is asked, and when. It does not
+judge `answer_exact_match`, `answer_token_f1`, `answer_rouge_l` and `answer_mention_recall`, which are
+computed if settings ask for them and measure [overlap, not
+correctness](models.md#no-key-a-first-measure).
 ";
 
 const OF_ATTEMPTS: &str = "

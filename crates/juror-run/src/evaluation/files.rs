@@ -120,6 +120,7 @@ impl Sink for ResultFiles {
         let mut columns = Columns { custom: plan.custom_metrics.clone(), ..Columns::default() };
         if formats.contains(&Format::Tsv) {
             columns.has_trials = has_trials(evaluation);
+            columns.has_optional = plan.profile.answer_overlap;
             columns.of_steps = metrics_of_steps(evaluation, judgements);
         }
         for output in &mut self.results {

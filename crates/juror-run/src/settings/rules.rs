@@ -28,7 +28,8 @@ pub(crate) fn rules(profile: &Profile) -> Value {
         noncommittal,
         answer_error_key,
         asked_like,
-        limits: Limits { table_cells, documents, step_pairs, pairing_work },
+        answer_overlap,
+        limits: Limits { table_cells, documents, step_pairs, pairing_work, word_pairs },
     } = profile;
     let is_counted = |errors: &ErrorResponses| *errors == ErrorResponses::CountedIn;
     let release = match asked_like {
@@ -64,14 +65,36 @@ pub(crate) fn rules(profile: &Profile) -> Value {
     for (name, kind) in kind_names.iter() {
         rules["steps"]["kind_names"][name] = json!(KindWord::word(kind));
     }
+    // Left out otherwise, so that runs from before there was such a rule have the same rules.
+    if *answer_overlap {
+        rules[OVERLAP] = json!({"enabled": true});
+        rules["limits"][WORD_PAIRS] = json!(word_pairs);
+    }
+    rules
+}
+
+const OVERLAP: &str = "answer_overlap";
+const WORD_PAIRS: &str = "word_pairs";
+
+/// Returns stored rules without those that decide only which metrics there are: runs that differ in
+/// them are scored by the same rules.
+pub fn scoring_rules(stored: &Value) -> Value {
+    let mut rules = stored.clone();
+    if let Some(rules) = rules.as_object_mut() {
+        rules.remove(OVERLAP);
+    }
+    if let Some(limits) = rules.get_mut("limits").and_then(Value::as_object_mut) {
+        limits.remove(WORD_PAIRS);
+    }
     rules
 }
 
 /// Returns the name of stored rules: that of a profile, if they are its rules.
 pub fn rules_name(stored: &Value) -> &'static str {
+    let stored = scoring_rules(stored);
     match stored {
-        _ if *stored == rules(&Profile::V5) => "profile 5",
-        _ if *stored == rules(&Profile::V6) => "profile 6",
+        _ if stored == rules(&Profile::V5) => "profile 5",
+        _ if stored == rules(&Profile::V6) => "profile 6",
         _ => "rules of your own",
     }
 }
@@ -127,9 +150,26 @@ mod tests {
             ("{}", "profile 5"),
             (r#"{"profile": 6}"#, "profile 6"),
             (r#"{"steps": {"names": "free"}}"#, "rules of your own"),
+            (r#"{"profile": 6, "answer_overlap": {"enabled": true}}"#, "profile 6"),
         ] {
             assert_eq!(rules_name(&of(settings)), name);
         }
+    }
+
+    #[test]
+    fn more_metrics_are_stored_and_make_no_other_scoring() {
+        let on = r#"{"answer_overlap": {"enabled": true}, "limits": {"word_pairs": 7}}"#;
+        let stored = of(on);
+        assert_eq!(stored["answer_overlap"], json!({"enabled": true}));
+        assert_eq!(stored["limits"]["word_pairs"], 7);
+        assert_eq!(scoring_rules(&stored), of("{}"));
+        let read: Settings = serde_json::from_value(stored.clone()).expect("settings");
+        assert_eq!(rules(&read.plan().profile), stored, "what is stored is read back");
+        assert_eq!(
+            of(r#"{"limits": {"word_pairs": 7}}"#),
+            of("{}"),
+            "nothing takes it into account"
+        );
     }
 
     #[test]
@@ -151,6 +191,7 @@ mod tests {
             r#"{"aggregates": {"retrieval_in_steps": true}}"#,
             r#"{"answer_relevance": {"noncommittal": "all"}}"#,
             r#"{"answer_correctness": {"error_key": "answer_correctness_error"}}"#,
+            r#"{"answer_overlap": {"enabled": true}}"#,
             r#"{"limits": {"table_cells": 5}}"#,
             r#"{"limits": {"documents": 5}}"#,
             r#"{"limits": {"step_pairs": 5}}"#,

@@ -190,6 +190,14 @@ pub enum Reason {
     NoActualSteps,
     /// The question ended in an error, and the profile does not score such questions.
     ErrorResponse,
+    /// The reference has no answer.
+    NoReferenceAnswer,
+    /// The response has no answer.
+    NoActualAnswer,
+    /// The reference answer has too few words of the letters a–z to compare.
+    NoAsciiWords,
+    /// The reference answer mentions no number and no name.
+    NoMentions,
     /// No API is right for the query.
     NoRightApis,
     /// The agent called nothing.

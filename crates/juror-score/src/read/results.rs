@@ -17,6 +17,7 @@ use crate::coverage::{ReferenceKeys, Traits};
 use crate::finding::REPEATS;
 use crate::kind_names::KindNames;
 use crate::metric::{question_metric, step_metric};
+use crate::overlap::is_overlap_key;
 use crate::stats::Number;
 use crate::told_rules::{RuleTraces, matches_early};
 use crate::trajectory::{Status, Step};
@@ -141,6 +142,7 @@ struct ResultForm<'a> {
     written: ReferenceKeys,
     /// What the metrics need that have a key, but no number.
     unscored: Traits,
+    answer: AnswerKeys,
     numbers: Vec<(Cow<'a, str>, Number)>,
     /// Keys of repeats, with the scores in them.
     repeats: Vec<(Cow<'a, str>, Vec<f64>)>,
@@ -148,6 +150,14 @@ struct ResultForm<'a> {
     outside: Vec<OutsideScore<'a>>,
     has_steps: bool,
     steps: Vec<Object<'a>>,
+}
+
+/// What the keys of a result tell of its answer.
+#[derive(Default)]
+struct AnswerKeys {
+    is_given: bool,
+    /// Whether it was compared with the reference answer word by word.
+    is_compared: bool,
 }
 
 /// A number that its metric cannot have.
@@ -251,6 +261,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                         }
                         _ => {
                             let raw: &RawValue = map.next_value()?;
+                            form.answer.is_given |= key == "actual_answer" && raw.get() != "null";
+                            form.answer.is_compared |= is_overlap_key(&key);
                             match Number::from_json(raw.get()) {
                                 Some(number) => form.add(key, raw, number),
                                 None if key.ends_with(REPEATS) => {
@@ -321,7 +333,13 @@ impl<'a> ResultForm<'a> {
     ) {
         let steps: Vec<Step> = self.steps.into_iter().map(Step::new).collect();
         let profile = aggregator.profile();
-        let expected = Traits::of_written(self.reference_answer, self.reference_steps, profile);
+        let mut expected = Traits::of_written(self.reference_answer, self.reference_steps, profile);
+        // Without an answer, a result does not tell whether answers were compared.
+        if self.answer.is_compared || self.is_error || !self.answer.is_given {
+            let answer = self.reference_answer.filter(|answer| answer.get() != "null");
+            expected =
+                answer.map_or(expected, |answer| expected.with_words(&json::text_or_json(answer)));
+        }
         let names = &profile.kind_names;
         let unscored =
             steps.iter().fold(self.unscored, |all, step| all.and(unscored_of(step, names)));

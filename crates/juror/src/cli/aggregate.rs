@@ -107,7 +107,7 @@ fn rules_of_runs(names: &[String], plan: &Plan) -> anyhow::Result<Option<Profile
         let Some(Plan { profile, .. }) = plan_beside(name, plan) else { continue };
         match &known {
             Some((first, other)) => anyhow::ensure!(
-                *other == profile,
+                other.scores_like(&profile),
                 "{first} and {name} cannot be taken together: the rules of their runs differ, {} and {}\n  hint: --profile reads all by the same rules",
                 profile_name(other),
                 profile_name(&profile)

@@ -253,9 +253,9 @@ fn check_outputs<'n>(
 
 /// Returns the name of a set of rules in a title.
 fn profile_name(profile: &Profile) -> &'static str {
-    if *profile == Profile::V5 {
+    if profile.scores_like(&Profile::V5) {
         "profile 5"
-    } else if *profile == Profile::V6 {
+    } else if profile.scores_like(&Profile::V6) {
         "profile 6"
     } else {
         "rules of your own"

@@ -17,8 +17,8 @@ use juror_files::load;
 use juror_models::Recorded;
 use juror_report::calls_table;
 use juror_run::{
-    Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging, KnownJudgement,
-    ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings,
+    AnswerOverlap, Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging,
+    KnownJudgement, ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings,
     SubjectIdentity, Totals, Warning, load_calibrations,
 };
 use juror_runs::{RunLog, RunPlace};
@@ -48,6 +48,9 @@ Examples:
 
   The same to files, by the rules of the library's newer release:
     juror eval reference.json responses.jsonl --profile 6 -o results.json -a aggregates.yaml
+
+  A first measure of answers without a model: the words that they share with reference answers:
+    juror eval reference.yaml responses.jsonl --answer-overlap
 
   Results that say of every expected step why it was missed:
     juror eval reference.yaml responses.jsonl -o results.json --explain
@@ -113,6 +116,11 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     rules: RuleArgs,
+
+    /// Compare the words of answers with those of reference answers, without a model: overlap, not
+    /// correctness.
+    #[arg(long, env = "JUROR_ANSWER_OVERLAP", value_parser = boolish())]
+    answer_overlap: bool,
 
     #[command(flatten)]
     read: ResponseArgs,
@@ -203,6 +211,9 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     check_outputs(inputs, args.report.files(), args.report.json)?;
     let mut settings = args.rules.settings()?;
     settings.judge.repeats = args.repeats.or(settings.judge.repeats);
+    if args.answer_overlap {
+        settings.answer_overlap = Some(AnswerOverlap { enabled: Some(true) });
+    }
     if let Some(agent) = &args.agent {
         return live::run(args, agent, &settings, line);
     }
