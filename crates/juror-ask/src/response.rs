@@ -86,7 +86,7 @@ impl<'a> Response<'a> {
             actual_steps,
             input_tokens: attempt.input_tokens,
             output_tokens: attempt.output_tokens,
-            total_tokens: Some(attempt.tokens).filter(|tokens| *tokens > 0),
+            total_tokens: total_tokens(attempt),
             elapsed_sec: attempt.elapsed_sec.or(attempt.seconds),
             usd: attempt.usd,
         }
@@ -102,6 +102,13 @@ impl<'a> Response<'a> {
         let steps: Vec<&RawValue> = serde_json::from_str(self.actual_steps.as_ref()?.get()).ok()?;
         Some(steps.len())
     }
+}
+
+/// All tokens of an attempt, if they are known. An attempt without a count has a 0, which is one only
+/// if the agent counted both parts.
+fn total_tokens(attempt: &Attempt) -> Option<u64> {
+    let both = || Some(attempt.input_tokens?.saturating_add(attempt.output_tokens?));
+    Some(attempt.tokens).filter(|tokens| *tokens > 0).or_else(both)
 }
 
 fn is_empty(steps: &RawValue) -> bool {
@@ -191,6 +198,10 @@ mod tests {
         assert_eq!(response(&attempt, false), wanted);
         let plain = json!({"question_id": "q", "actual_answer": "Oslo"});
         assert_eq!(response(&json!({"final_answer": "Oslo"}), false), plain);
+        let free = json!({"final_answer": "a", "tokens": 0, "input_tokens": 0, "output_tokens": 0});
+        assert_eq!(response(&free, false)["total_tokens"], 0, "0 is a count like any other");
+        let half = json!({"final_answer": "a", "tokens": 0, "input_tokens": 0});
+        assert_eq!(response(&half, false).get("total_tokens"), None);
         let timed = json!({"final_answer": "a", "seconds": 2.0, "elapsed_sec": 1.0});
         assert_eq!(response(&timed, false)["elapsed_sec"], 1.0, "its own clock knows better");
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use juror_bench::Selected;
-use juror_files::{WholeFile, read_plain};
+use juror_files::{WholeFile, end_of_links, read_plain};
 use juror_runs::hidden::in_command;
 use juror_runs::{Resume, RunLogError, differing_parts};
 use serde::{Deserialize, Serialize};
@@ -89,10 +89,10 @@ impl ResponseFile {
     pub fn discard_if_empty(self) {
         let ResponseFile { path, log, .. } = self;
         drop(log);
-        if path.metadata().is_ok_and(|about| about.len() == 0) {
+        if path.metadata().is_ok_and(|about| about.is_file() && about.len() == 0) {
             // A file that stays does no harm: the next run resumes it.
             let _ = std::fs::remove_file(manifest_path(&path));
-            let _ = std::fs::remove_file(&path);
+            let _ = std::fs::remove_file(end_of_links(&path));
         }
     }
 

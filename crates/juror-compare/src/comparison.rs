@@ -137,10 +137,15 @@ fn names(differences: &[Difference]) -> String {
     differences.iter().map(|what| what.name()).collect::<Vec<_>>().join(" and ")
 }
 
-fn ending(differences: &[Difference]) -> &'static str {
+fn ending(differences: &[Difference]) -> String {
     match differences {
-        [Difference::Kind] => "s",
-        _ => "",
+        [Difference::Kind] => {
+            "s: one has answers to questions, the other attempts of an agent".into()
+        }
+        _ => {
+            let profiles = differences.iter().find_map(|what| what.profiles());
+            profiles.map_or(String::new(), |profiles| format!(": {profiles}"))
+        }
     }
 }
 
@@ -442,7 +447,10 @@ impl Pair<'_> {
             (Some(a), Some(b)) => {
                 let columns = Columns { a: (self.a.scores, a), b: (self.b.scores, b) };
                 let comparison = columns.compare(joined, self.options.confidence);
-                comparison.ok_or("no question has a number in both runs")
+                comparison.ok_or_else(|| match joined.scores(a, b).at.len() {
+                    0 => "no question has a number in both runs",
+                    _ => "the numbers are too large to add up",
+                })
             }
             (Some(_), None) => Err("the second run does not have it"),
             (None, _) => Err("the first run does not have it"),

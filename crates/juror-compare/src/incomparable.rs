@@ -3,12 +3,16 @@
 use juror_document::{Notice, option_as, phrase};
 
 use crate::comparison::Incomparable;
+use crate::run_facts::Difference;
 
 impl Incomparable {
     /// Says why runs cannot be compared, and what to do about it.
     pub fn notice(&self) -> Notice {
         let notice = Notice::new(self.to_string());
         match self {
+            Incomparable::Differ { differences, .. } if differences.contains(&Difference::Kind) => {
+                notice.hint("compare evaluations with evaluations, and benchmarks with benchmarks")
+            }
             Incomparable::Differ { .. } => notice.hint(phrase![
                 option_as("allow-mismatch", "allow_mismatch=True"),
                 " compares the questions that are the same in both"
@@ -38,7 +42,6 @@ impl Incomparable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_facts::Difference;
     use juror_document::Spelling;
 
     #[test]
@@ -54,6 +57,14 @@ mod tests {
             );
             assert_eq!(notice.spelled(spelling), wanted);
         }
+    }
+
+    #[test]
+    fn no_option_is_offered_that_cannot_help() {
+        let (a, b, differences) = ("a".into(), "b".into(), vec![Difference::Kind]);
+        let told = Incomparable::Differ { a, b, differences }.notice().spelled(Spelling::Program);
+        assert!(told.contains("the kind of run differs: one has answers"), "{told}");
+        assert!(!told.contains("--allow-mismatch"), "{told}");
     }
 
     #[test]

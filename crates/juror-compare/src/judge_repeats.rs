@@ -19,7 +19,7 @@ pub struct JudgeStatistics {
     pub judge_variance: Option<f64>,
     /// The variance of answers without that noise.
     pub question_variance: Option<f64>,
-    /// The share of the variance that is the answers' (intraclass correlation).
+    /// The share of the variance that is the answers' (intraclass correlation), at least 0.
     pub icc: Option<f64>,
     /// The share of answers on which verdicts are not unanimous.
     pub flip_rate: f64,
@@ -41,9 +41,34 @@ pub(crate) fn judge_statistics(column: &ScoreColumn) -> Option<JudgeStatistics> 
         n_left_out: column.repeats().len() - whole.len(),
         judge_variance: noise.judge_variance,
         question_variance: noise.question_variance,
-        icc: noise.icc,
+        // Estimated below 0, the questions' share of the variance is 0, as their variance is.
+        icc: noise.icc.map(|icc| icc.max(0.0)),
         flip_rate: noise.flip_rate,
         se: noise.se,
         se_without_repeats: noise.predicted_se(1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_score::read::read_results;
+    use juror_score::{Aggregator, Profile};
+
+    #[test]
+    fn a_judge_that_contradicts_itself_more_than_questions_differ_leaves_them_no_share() {
+        let rows = [[1.0, 0.0], [0.0, 1.0]].map(|verdicts| {
+            format!(
+                r#"{{"template_id": "t", "answer_f1": 0.5, "answer_f1_repeats": {verdicts:?}}}"#
+            )
+        });
+        let format = juror_document::Format::JsonLines;
+        let document = juror_document::Document::new("r.jsonl", rows.join("\n").into(), format);
+        let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+        read_results(&document.expect("JSON"), &mut aggregator).expect("results");
+        let scores = aggregator.into_scores();
+        let judge = judge_statistics(scores.column("answer_f1").expect("a metric"));
+        let judge = judge.expect("several verdicts");
+        assert_eq!((judge.icc, judge.question_variance), (Some(0.0), Some(0.0)));
+    }
 }

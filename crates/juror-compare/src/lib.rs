@@ -90,5 +90,7 @@ pub use planning::{
 };
 pub use row_scores::item_scores;
 pub use run_facts::{Difference, RunFacts};
-pub use statistics::{ByMetric, Kind, MacroStatistics, Statistics, statistics_schema};
+pub use statistics::{
+    ByMetric, Kind, MacroStatistics, NoMean, Statistics, WithoutMean, statistics_schema,
+};
 pub use trials::{PassRate, TrialStatistics};

@@ -73,6 +73,11 @@ impl Numbers {
         all.pop().unwrap_or_default()
     }
 
+    /// How many rows have a number, and how many have none though the metric applies.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.n_scored, self.n_error)
+    }
+
     /// The same, with more answers that have no number.
     pub(crate) fn with_errors(self, n_more: usize) -> Numbers {
         Numbers { n_error: self.n_error + n_more, ..self }

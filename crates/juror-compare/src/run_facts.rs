@@ -58,6 +58,11 @@ pub enum Difference {
     Reference,
     /// The rules of scoring.
     Rules,
+    /// The profiles, and with them the rules of scoring: 5 and 6, or 6 and 5.
+    Profiles {
+        /// Whether the first run is of profile 6.
+        first_is_6: bool,
+    },
 }
 
 impl Difference {
@@ -66,7 +71,16 @@ impl Difference {
         match self {
             Difference::Kind => "the kind of run",
             Difference::Reference => "the reference questions",
-            Difference::Rules => "the rules of scoring",
+            Difference::Rules | Difference::Profiles { .. } => "the rules of scoring",
+        }
+    }
+
+    /// Says which profiles differ, if it is they.
+    pub(crate) fn profiles(self) -> Option<&'static str> {
+        match self {
+            Difference::Profiles { first_is_6: false } => Some("profile 5 and profile 6"),
+            Difference::Profiles { first_is_6: true } => Some("profile 6 and profile 5"),
+            Difference::Kind | Difference::Reference | Difference::Rules => None,
         }
     }
 }
@@ -96,13 +110,16 @@ impl RunFacts {
         let known = |one: &Option<String>, other: &Option<String>| {
             one.is_some() && other.is_some() && one != other
         };
+        // Nothing else can be compared between a question and a query.
+        if self.kind != other.kind {
+            return vec![Difference::Kind];
+        }
+        let is_of_other_release = self.is_of_other_release(other);
+        let profiles = Difference::Profiles { first_is_6: self.release == Some(Release::Six) };
         let differs = [
-            (Difference::Kind, self.kind != other.kind),
             (Difference::Reference, known(&self.reference, &other.reference)),
-            (
-                Difference::Rules,
-                known(&self.rules, &other.rules) || self.is_of_other_release(other),
-            ),
+            (profiles, is_of_other_release),
+            (Difference::Rules, !is_of_other_release && known(&self.rules, &other.rules)),
         ];
         differs.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what).collect()
     }
@@ -143,6 +160,24 @@ mod tests {
             judged_by: model.map(by),
             ..RunFacts::of_file("run", Kind::Eval)
         }
+    }
+
+    #[test]
+    fn profiles_that_differ_are_named_in_the_order_of_the_runs() {
+        let of = |release| RunFacts {
+            release: Some(release),
+            rules: Some(format!("{release:?}")),
+            ..RunFacts::of_file("run", Kind::Eval)
+        };
+        let (five, six) = (of(Release::Five), of(Release::Six));
+        assert_eq!(five.differences(&five), []);
+        let told = |one: &RunFacts, other| {
+            one.differences(other).into_iter().filter_map(Difference::profiles).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&five, &six), ["profile 5 and profile 6"]);
+        assert_eq!(told(&six, &five), ["profile 6 and profile 5"]);
+        let bench = RunFacts { release: Some(Release::Six), ..RunFacts::of_file("b", Kind::Bench) };
+        assert_eq!(five.differences(&bench), [Difference::Kind], "the rest does not matter");
     }
 
     #[test]

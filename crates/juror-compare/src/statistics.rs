@@ -43,6 +43,10 @@ pub struct Statistics {
     /// Over all rows.
     #[schemars(with = "BTreeMap<String, MetricStatistics>")]
     pub micro: ByMetric<MetricStatistics>,
+    /// Metrics that apply to some rows and have no mean; empty in most runs.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    #[schemars(with = "BTreeMap<String, WithoutMean>")]
+    pub without_mean: ByMetric<WithoutMean>,
     /// Means over the means of templates or sets.
     #[serde(rename = "macro")]
     #[schemars(with = "BTreeMap<String, MacroStatistics>")]
@@ -63,6 +67,43 @@ pub struct Statistics {
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     #[schemars(with = "BTreeMap<String, CalibratedMetric>")]
     pub calibrated: ByMetric<CalibratedMetric>,
+}
+
+/// A metric that applies to some rows, and of which there is no mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WithoutMean {
+    /// Rows with a number.
+    pub n_scored: usize,
+    /// Rows to which the metric applies, but which have no number.
+    pub n_error: usize,
+    /// Why there is no mean.
+    pub why: NoMean,
+}
+
+/// Why there is no mean of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoMean {
+    /// All answers failed or are missing.
+    AllFailed,
+    /// The numbers are too large to add up.
+    TooLarge,
+}
+
+impl WithoutMean {
+    /// The share of the rows to which the metric applies that have a number.
+    pub fn coverage(self) -> f64 {
+        self.n_scored as f64 / (self.n_scored + self.n_error).max(1) as f64
+    }
+
+    /// Says why there is no mean, without a full stop.
+    pub fn reason(self, kind: Kind) -> &'static str {
+        match (self.why, kind) {
+            (NoMean::TooLarge, _) => "the numbers are too large to add up",
+            (NoMean::AllFailed, Kind::Eval) => "all answers failed or are missing",
+            (NoMean::AllFailed, Kind::Bench) => "all attempts failed or are missing",
+        }
+    }
 }
 
 /// What a run consists of.
@@ -147,6 +188,7 @@ impl Statistics {
             errors: table.items().iter().filter(|item| item.is_error).count(),
             missing: questions.n_missing() + n_unseen,
             micro: ByMetric::default(),
+            without_mean: ByMetric::default(),
             macro_means: ByMetric::default(),
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
             trials: ByMetric::default(),
@@ -155,8 +197,12 @@ impl Statistics {
         };
         for column in table.columns() {
             let micro = Numbers::of_all(table, column, &clusters, &questions);
-            let micro = micro.with_errors(n_unseen).statistics(column, confidence);
-            let Some(micro) = micro else { continue };
+            let micro = micro.with_errors(n_unseen);
+            let without = all.without_mean(column, &micro);
+            let Some(micro) = micro.statistics(column, confidence) else {
+                all.without_mean.extend(without.map(|own| (column.name.to_string(), own)));
+                continue;
+            };
             all.micro.insert(column.name.to_string(), micro);
             let by_question = questions.means_by_group(table, column);
             let groups = Numbers::by_group(table, column, &questions);
@@ -167,6 +213,19 @@ impl Statistics {
             all.judge.extend(judge.map(|judge| (column.name.to_string(), judge)));
         }
         all
+    }
+
+    /// Says why a metric has no mean, if it should have one. Whether judges were to judge is not known
+    /// here, but steps are always compared.
+    fn without_mean(&self, column: &ScoreColumn, numbers: &Numbers) -> Option<WithoutMean> {
+        let (n_scored, n_error) = numbers.counts();
+        let all_failed = self.errors == self.answers && column.name == "steps_score";
+        let why = match (n_scored, n_error) {
+            (1.., _) => NoMean::TooLarge,
+            (0, 1..) if all_failed => NoMean::AllFailed,
+            _ => return None,
+        };
+        Some(WithoutMean { n_scored, n_error, why })
     }
 
     /// Adds the statistics of a metric by group, and over groups.

@@ -241,6 +241,8 @@ pub enum Problem {
         /// A key of it, and the known key that was probably meant.
         near: Option<(String, &'static str)>,
     },
+    /// A file of responses where results are needed.
+    ResponsesInstead,
     /// A label of an answer that cannot be used.
     Label(LabelProblem),
     /// A part of a document of tools that cannot be used as it is.
@@ -406,6 +408,7 @@ impl fmt::Display for Problem {
                 write!(f, "unknown key `{key}` of {} {of}", article(of))?;
                 and_more(f, *n_more)
             }
+            Problem::ResponsesInstead => f.write_str("these are responses, not results"),
             Problem::NoNumber { key, found, n_more } => {
                 write!(f, "`{key}` is {found}, and is left out of the statistics")?;
                 and_more(f, *n_more)
@@ -528,6 +531,9 @@ impl Problem {
                 option("config")
             ]),
             Problem::NoNumber { found: NotNumber::TooLarge, .. } => None,
+            Problem::NoNumber { found: NotNumber::Other("a boolean"), .. } => {
+                Some("write 1 or 0".into())
+            }
             Problem::NoNumber { found: NotNumber::Other(_), .. } => {
                 Some("write it without quotes".into())
             }
@@ -539,6 +545,9 @@ impl Problem {
                  in objects by question id or with a `question_id`"
                     .into(),
             ),
+            Problem::ResponsesInstead => {
+                Some("`juror eval REFERENCE RESPONSES -o results.jsonl` makes results of them".into())
+            }
             Problem::BadSetting { hint, .. } => hint.clone().map(Into::into),
             Problem::UnknownSetting { hint, .. } => Some(hint.clone().into()),
             Problem::Label(problem) => problem.hint(),

@@ -40,4 +40,4 @@ pub use load::{Lent, LoadError, load, load_settings, load_text, load_to_keep, re
 pub use plain_file::{read_plain, read_plain_text};
 pub use stream::open_stream;
 pub use watched::{CUT_SHORT, is_any_torn, torn_input};
-pub use whole_file::{WholeFile, collect};
+pub use whole_file::{WholeFile, collect, end_of_links};

@@ -1,6 +1,6 @@
 //! Files that appear complete or not at all.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,21 +12,38 @@ const NAMED: (&str, &str) = (".juror-", ".tmp");
 /// The number of random letters in between.
 const N_LETTERS: usize = 6;
 
+/// The most symbolic links that are followed, as on Linux.
+const MOST_LINKS: usize = 40;
+
 /// A file being written. Until it is finished, it has a temporary name in the same folder and is
 /// locked: a temporary file without a lock was left behind by a killed process.
+///
+/// A symbolic link stays: the file that it points to is replaced. Devices and pipes stay, too, and
+/// get the bytes as they are written.
 #[derive(Debug)]
 pub struct WholeFile {
-    path: PathBuf,
-    file: NamedTempFile,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// A file that is moved to its path when it is finished.
+    Beside { path: PathBuf, file: NamedTempFile },
+    /// Something that nothing can take the place of.
+    Direct(File),
 }
 
 impl WholeFile {
     /// Starts a file with the mode of the one it will replace, or of a new file. Removes temporary
     /// files that killed processes left in the folder.
     pub fn begin(path: &Path) -> io::Result<WholeFile> {
-        let file = WholeFile::begin_with(path, for_anybody)?;
-        if let Ok(metadata) = path.metadata() {
-            file.file.as_file().set_permissions(metadata.permissions())?;
+        let (path, metadata) = match target(path)? {
+            Target::Direct(file) => return Ok(WholeFile { place: Place::Direct(file) }),
+            Target::File(path) => (path.clone(), path.metadata()),
+        };
+        let file = WholeFile::begin_with(&path, for_anybody)?;
+        if let (Ok(metadata), Place::Beside { file, .. }) = (metadata, &file.place) {
+            file.as_file().set_permissions(metadata.permissions())?;
         }
         Ok(file)
     }
@@ -53,31 +70,90 @@ impl WholeFile {
             match file.as_file().try_lock() {
                 Err(TryLockError::WouldBlock) => {}
                 _ if is_gone(file.as_file()) => {}
-                _ => return Ok(WholeFile { path: path.to_owned(), file }),
+                _ => {
+                    let place = Place::Beside { path: path.to_owned(), file };
+                    return Ok(WholeFile { place });
+                }
             }
         }
     }
 
     /// Moves the file to its place.
     pub fn finish(self) -> io::Result<()> {
-        self.file.persist(&self.path).map(|_| ()).map_err(|error| error.error)
+        match self.place {
+            Place::Beside { path, file } => {
+                file.persist(path).map(|_| ()).map_err(|error| error.error)
+            }
+            Place::Direct(mut file) => file.flush(),
+        }
     }
 
     /// Moves the file to its place, where it survives a power cut.
     pub fn finish_for_good(self) -> io::Result<()> {
-        self.file.as_file().sync_all()?;
+        if let Place::Beside { file, .. } = &self.place {
+            file.as_file().sync_all()?;
+        }
         self.finish()
     }
 }
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        match &mut self.place {
+            Place::Beside { file, .. } => file.write(bytes),
+            Place::Direct(file) => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        match &mut self.place {
+            Place::Beside { file, .. } => file.flush(),
+            Place::Direct(file) => file.flush(),
+        }
     }
+}
+
+/// What bytes for a path go to.
+enum Target {
+    /// A file that exists or not, at a path that is no link.
+    File(PathBuf),
+    /// A device, a pipe, or a file that a process has open.
+    Direct(File),
+}
+
+fn target(path: &Path) -> io::Result<Target> {
+    match path.metadata() {
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => {}
+        Ok(_) => return OpenOptions::new().write(true).open(path).map(Target::Direct),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let target = end_of_links(path);
+    // What is behind a descriptor of a process is not what has the name that the link gives.
+    if path.exists() && target.parent().is_some_and(is_of_processes) {
+        return OpenOptions::new().append(true).open(path).map(Target::Direct);
+    }
+    Ok(Target::File(target))
+}
+
+/// Follows symbolic links, and returns the path that a file written to `path` has: that of the file
+/// the links point to, which need not exist. Links to descriptors of a process are not followed.
+pub fn end_of_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        match std::fs::read_link(&path) {
+            Ok(next) if !is_of_processes(&folder) => path = folder.join(next),
+            _ => break,
+        }
+    }
+    path
+}
+
+/// Whether a folder is one in which the system lists what processes have open.
+fn is_of_processes(folder: &Path) -> bool {
+    !folder.as_os_str().is_empty()
+        && folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"))
 }
 
 /// Removes temporary files that no process is writing. Files that cannot be removed stay, and do no
@@ -158,6 +234,70 @@ mod tests {
         left.sort();
         assert_eq!(names(folder.path()), left);
         assert_eq!(std::fs::read_to_string(&path).expect("text"), "first");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_end_of_links_is_replaced_and_the_links_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("far")).expect("a folder");
+        std::fs::write(at("far/old.json"), "old").expect("written");
+        for (points_to, link) in
+            [("far/old.json", "first"), ("first", "second"), ("far/new.json", "dangling")]
+        {
+            std::os::unix::fs::symlink(points_to, at(link)).expect("a link");
+        }
+        for (link, file) in [("second", "far/old.json"), ("dangling", "far/new.json")] {
+            let mut whole = WholeFile::begin(&at(link)).expect("begun");
+            whole.write_all(b"new").expect("written");
+            assert_ne!(std::fs::read(at(file)).ok().as_deref(), Some(&b"new"[..]), "{link}");
+            whole.finish().expect("finished");
+            assert_eq!(std::fs::read(at(file)).expect("a file"), b"new", "{link}");
+            assert!(at(link).is_symlink(), "{link}");
+        }
+        assert_eq!(names(folder.path()), ["dangling", "far", "first", "second"]);
+        std::os::unix::fs::symlink("round", at("round")).expect("a link");
+        WholeFile::begin(&at("round")).expect_err("a link to itself");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_devices_are_written_into_and_stay() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe.json");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+        assert!(made.success());
+        std::thread::scope(|scope| {
+            let read = scope.spawn(|| std::fs::read_to_string(&pipe));
+            let mut whole = WholeFile::begin(&pipe).expect("begun");
+            whole.write_all(b"through").expect("written");
+            whole.finish().expect("finished");
+            assert_eq!(read.join().expect("no panic").expect("text"), "through");
+        });
+        assert!(pipe.metadata().expect("a pipe").file_type().is_fifo());
+        // No bytes, and nothing is finished: a test must not endanger a device that others use.
+        assert!(matches!(target(Path::new("/dev/null")), Ok(Target::Direct(_))));
+        assert_eq!(names(folder.path()), ["pipe.json"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_descriptor_of_a_process_is_appended_to() {
+        use std::os::fd::AsRawFd;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.txt");
+        let mut open = File::create(&path).expect("a file");
+        open.write_all(b"before ").expect("written");
+        let descriptor = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
+        let link = folder.path().join("stdout");
+        std::os::unix::fs::symlink(descriptor, &link).expect("a link");
+        let mut whole = WholeFile::begin(&link).expect("begun");
+        whole.write_all(b"after").expect("written");
+        whole.finish().expect("finished");
+        assert_eq!(std::fs::read_to_string(&path).expect("text"), "before after");
+        assert!(link.is_symlink());
     }
 
     #[test]

@@ -69,6 +69,27 @@ impl Address {
     }
 }
 
+/// Endings of files that other programs run.
+const SCRIPTS: [&str; 10] =
+    [".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".jar", ".php", ".pl"];
+
+/// The script that a command runs, or the module of Python: what tells servers apart that are run by
+/// the same program. Other arguments may be secrets.
+fn script_in(words: &[String]) -> Option<String> {
+    let arguments = words.get(1..)?;
+    let is_script = |word: &&String| SCRIPTS.iter().any(|ending| word.ends_with(ending));
+    let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let module = || {
+        let at = arguments.iter().position(|word| word == "-m")?;
+        Some(format!("-m {}", arguments.get(at + 1)?))
+    };
+    let script = arguments
+        .first()
+        .filter(is_script)
+        .or_else(|| arguments.get(1).filter(is_script).filter(|_| arguments[0].starts_with('-')));
+    script.map(name).or_else(module)
+}
+
 /// Returns an address without a user name and a password, whatever else is wrong with it.
 fn without_user(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
@@ -77,12 +98,15 @@ fn without_user(text: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// Shows a server without what may be a secret: a command's arguments, and a URL's query and
-/// credentials.
+/// Shows a server without what may be a secret: a command's arguments, except for the script it runs,
+/// and a URL's query and credentials.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::Command(_) => write!(f, "`{}`", self.short_name()),
+            Address::Command(words) => match script_in(words) {
+                Some(script) => write!(f, "`{} {script}`", self.short_name()),
+                None => write!(f, "`{}`", self.short_name()),
+            },
             Address::Http(url) => {
                 let mut url = url.clone();
                 url.set_query(None);
@@ -119,6 +143,11 @@ mod tests {
     fn what_may_be_a_secret_is_not_shown() {
         let shown = |text: &str| Address::read(text).expect("an address").to_string();
         assert_eq!(shown("mcp:/usr/bin/srv --key s3cret"), "`srv`");
+        assert_eq!(shown("mcp:python3 -u tools/garden.py --key s3cret"), "`python3 garden.py`");
+        assert_eq!(
+            shown("mcp:python3 -m garden.server --key s3cret"),
+            "`python3 -m garden.server`"
+        );
         assert_eq!(shown("mcp+https://u:p@h.example/mcp?token=x"), "https://h.example/mcp");
         let wrong = Address::with_tool("mcp+http://u:p@h/mcp").expect_err("no tool").to_string();
         assert!(wrong.contains("`mcp+http://h/mcp`"), "{wrong}");

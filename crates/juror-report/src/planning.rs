@@ -74,11 +74,10 @@ pub fn plan_rows(plan: &Planning, sources: &PlanSources) -> Vec<PlanRow> {
             &count(at_hand.questions as u64),
             &questions,
         ));
-        let from = match sources.group {
-            "template" if at_hand.groups == 1 => {
-                "the questions at hand; one template tells nothing about others"
-            }
-            _ => "the questions at hand, and the variances below",
+        let from = if is_one_template(at_hand.groups, sources) {
+            "the questions at hand; one template tells nothing about others"
+        } else {
+            "the questions at hand, and the variances below"
         };
         rows.push(row(
             "least_detectable",
@@ -97,9 +96,11 @@ fn row(key: &'static str, name: &'static str, value: &str, rests_on: &str) -> Pl
 
 fn needed(plan: &Planning, detect: f64, sources: &PlanSources) -> Vec<PlanRow> {
     let number = |n: Option<u64>| n.map_or(NONE.into(), count);
+    let is_one = plan.at_hand.is_some_and(|at_hand| is_one_template(at_hand.groups, sources));
     let for_what = format!(
-        "a difference of {}, and the variances below",
-        Amounts::of_metric(&plan.metric).size(detect)
+        "a difference of {}, and the variances below{}",
+        Amounts::of_metric(&plan.metric).size(detect),
+        if is_one { "; of this template alone" } else { "" }
     );
     let questions = number(plan.questions_needed);
     let mut rows = vec![row("questions_needed", "questions needed", &questions, &for_what)];
@@ -118,6 +119,11 @@ fn needed(plan: &Planning, detect: f64, sources: &PlanSources) -> Vec<PlanRow> {
     };
     rows.push(row("trials_needed", "answers per question needed", &trials, &why));
     rows
+}
+
+/// Whether all questions are of one template. Sets of queries are no sample of others.
+fn is_one_template(n_groups: usize, sources: &PlanSources) -> bool {
+    n_groups == 1 && sources.group == "template"
 }
 
 fn unknown_noise(sources: &PlanSources) -> String {
@@ -181,6 +187,10 @@ fn design_effect(plan: &Planning, sources: &PlanSources) -> (String, String) {
         _ if sources.runs.is_empty() => (
             "1".into(),
             format!("an assumption: {}s do not matter; a run tells more", sources.group),
+        ),
+        (_, _, _, Some(at_hand)) if is_one_template(at_hand.groups, sources) => (
+            "1".into(),
+            "an assumption: one template does not tell how far templates differ".into(),
         ),
         _ => ("1".into(), "questions are independent".into()),
     }

@@ -43,7 +43,7 @@ pub(crate) fn questions_table(
     statistics: &Statistics,
     paint: Paint,
 ) -> String {
-    let columns = columns(aggregates);
+    let columns = columns(aggregates, statistics);
     let rows_are = rows_are(statistics);
     let mut rows = vec![header(&columns, rows_are)];
     for (id, summary) in listed_templates(aggregates) {
@@ -84,13 +84,16 @@ pub fn calibrated_lines(statistics: &Statistics) -> String {
 
 /// The metrics to show: those of `SCORES` that some question has, then the first custom ones, then
 /// usage.
-fn columns(aggregates: &Aggregates) -> Vec<(&str, &str)> {
+fn columns<'a>(aggregates: &'a Aggregates, statistics: &Statistics) -> Vec<(&'a str, &'a str)> {
     let is_cost = |name: &str| split_key(name).1 == Some(KeyPart::Cost);
     let own = |name: &&str| question_metric(name).is_none() && !is_cost(name);
     let own = aggregates.micro.metrics.keys().map(AsRef::as_ref).filter(own).take(MOST_OWN);
     SCORES
         .into_iter()
-        .filter(|(metric, _)| aggregates.micro.spread(metric).is_some())
+        .filter(|(metric, _)| {
+            aggregates.micro.spread(metric).is_some()
+                || statistics.without_mean.contains_key(*metric)
+        })
         .chain(own.map(|name| (name, name)))
         .chain(USAGE)
         .collect()
@@ -155,9 +158,26 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
     if !lacking.is_empty() {
         notes.push(format!("{} with a score: {}", rows_are(statistics), lacking.join(" · ")));
     }
+    let titled = columns.iter().map(|(metric, title)| (*metric, *title));
+    notes.extend(about_no_means(statistics, titled));
     notes.extend(about_missing(statistics));
     notes.extend(about_repeats(statistics, columns));
     notes
+}
+
+/// Says of metrics by these titles why they have no mean.
+pub(crate) fn about_no_means<'s>(
+    statistics: &'s Statistics,
+    titled: impl Iterator<Item = (&'s str, &'s str)>,
+) -> Vec<String> {
+    let told = titled.filter_map(|(metric, title)| {
+        let own = statistics.without_mean.get(metric)?;
+        let (n, all) = (count(own.n_scored), count(own.n_scored + own.n_error));
+        let what = rows_are(statistics);
+        let reason = own.reason(statistics.kind);
+        Some(format!("{title}: {n} of {all} {what} have a number; no mean, since {reason}"))
+    });
+    told.collect()
 }
 
 /// Says that questions have fewer answers than others, or than were to be made, if that is so.

@@ -5,7 +5,9 @@ use juror_compare::{MetricStatistics, Statistics, headline};
 use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{count, group_noun, noun};
 use crate::html::Fragment;
-use crate::questions_table::{NAME_WIDTH, Shows, about_few, about_intervals, about_missing};
+use crate::questions_table::{
+    NAME_WIDTH, Shows, about_few, about_intervals, about_missing, about_no_means,
+};
 use crate::shown_mean::ShownMean;
 use crate::terminal::{Paint, Palette, layout, lines, shorten};
 
@@ -54,6 +56,8 @@ impl Shown<'_> {
         let mut notes = about_intervals(self.0, &self.0.micro, Shows::Halves);
         let over_groups = self.0.macro_means.values().filter(|_| self.0.groups.len() > 1);
         notes.extend(about_few(self.0.kind, over_groups).filter(|note| !notes.contains(note)));
+        let names = self.0.without_mean.keys().map(|name| (name.as_str(), name.as_str()));
+        notes.extend(about_no_means(self.0, names));
         notes.extend(about_missing(self.0));
         notes
     }
@@ -78,6 +82,13 @@ impl Shown<'_> {
             row.extend(has_groups.then_some(mean));
             rows.push(row);
         }
+        rows.extend(self.0.without_mean.iter().map(|(name, own)| {
+            let counted = [count(own.n_scored), percent(own.coverage())];
+            let mut row = vec![shorten(name, NAME_WIDTH), NONE.into(), NONE.into()];
+            row.extend(counted);
+            row.extend(has_groups.then(|| NONE.into()));
+            row
+        }));
         rows
     }
 

@@ -135,6 +135,13 @@ pub(crate) fn render_statistics(statistics: &Statistics) -> String {
         push_statistics("group", group, metrics, &mut table);
     }
     push_statistics("micro", "", &statistics.micro, &mut table);
+    for (name, own) in &statistics.without_mean {
+        let (n_scored, n_error, coverage) = (own.n_scored, own.n_error, own.coverage());
+        let n = statistics.answers + statistics.missing;
+        let n_not_applicable = n.saturating_sub(n_scored + n_error);
+        let counts = format!("{n}\t{n_scored}\t{n_error}\t{n_not_applicable}\t{coverage}");
+        let _ = writeln!(table, "micro\t\t{name}\t{counts}\t\t\t\t\t\t\t\t\t");
+    }
     for (name, own) in &statistics.macro_means {
         let ends = own.interval.map(|interval| (interval.low, interval.high)).unzip();
         let [se, low, high] = [own.se, ends.0, ends.1].map(cell);

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use juror_files::{WholeFile, is_any_torn, reason};
+use juror_files::{WholeFile, end_of_links, is_any_torn, reason};
 use juror_report::{Format, ReportFormat};
 use juror_runs::is_in_run;
 
@@ -94,7 +94,7 @@ impl Output {
 
     /// Starts a file of the user, which must not replace a part of a run.
     fn begin_outside_runs(name: &str, format: Format) -> Result<Output, OutputError> {
-        if is_in_run(Path::new(name)) {
+        if is_in_run(&end_of_links(Path::new(name))) {
             return Err(OutputError::InRun(name.to_owned()));
         }
         Output::begin_at(Path::new(name), format)

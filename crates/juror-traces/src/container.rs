@@ -69,6 +69,8 @@ pub(crate) enum Content<'v> {
 #[derive(Default)]
 pub(crate) struct Containers {
     held: Option<(Vec<Value>, Transcript)>,
+    /// Places beside conversations in which nothing was recognized.
+    unknown: Vec<String>,
 }
 
 impl Containers {
@@ -79,9 +81,11 @@ impl Containers {
         place: &str,
         question_key: Option<&str>,
     ) -> Vec<Piece<'v>> {
-        let mut search = Search { question_key, pieces: Vec::new(), histories: Vec::new() };
+        let mut search =
+            Search { question_key, pieces: Vec::new(), histories: Vec::new(), unknown: Vec::new() };
         search.look(value, place, None, DEEPEST);
-        let Search { pieces, histories, .. } = search;
+        let Search { pieces, histories, unknown, .. } = search;
+        self.unknown.extend(unknown);
         let mut pieces: Vec<Piece<'v>> = pieces;
         for (dialect, messages, transcript) in histories {
             let previous = self.hold(messages, transcript);
@@ -93,6 +97,12 @@ impl Containers {
             pieces.push(Piece { dialect, content });
         }
         pieces
+    }
+
+    /// Returns the places where a conversation was expected and nothing was recognized, since it was
+    /// last called: beside conversations, in their list or object.
+    pub(crate) fn take_unknown(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unknown)
     }
 
     /// Holds a conversation back, and returns the one before, unless this one continues it.
@@ -120,6 +130,7 @@ struct Search<'k, 'v> {
     question_key: Option<&'k str>,
     pieces: Vec<Piece<'v>>,
     histories: Vec<(Dialect, Vec<Value>, Transcript)>,
+    unknown: Vec<String>,
 }
 
 impl<'v> Search<'_, 'v> {
@@ -148,7 +159,7 @@ impl<'v> Search<'_, 'v> {
             if is_stream(items) {
                 return self.conversation(Dialect::LangChain, items, None, place, key);
             }
-            return places().for_each(|(item, place)| self.look(item, &place, None, depth - 1));
+            return self.look_all(places().map(|(item, place)| (item, place, None)), depth);
         };
         match dialect.unit() {
             _ if dialect == Dialect::Mcp => self.records(dialect, places().collect()),
@@ -157,14 +168,14 @@ impl<'v> Search<'_, 'v> {
                     places().partition(|(item, _)| Dialect::of(item) == Some(dialect));
                 self.records(dialect, mine);
                 for (item, place) in others {
-                    self.look(item, &place, None, depth - 1);
+                    self.look_beside(item, place, None, depth);
                 }
             }
             Unit::Record => {
-                places().for_each(|(item, place)| self.look(item, &place, None, depth - 1));
+                self.look_all(places().map(|(item, place)| (item, place, None)), depth);
             }
             Unit::Items if items.iter().any(is_whole) && items.len() > 1 => {
-                places().for_each(|(item, place)| self.look(item, &place, None, depth - 1));
+                self.look_all(places().map(|(item, place)| (item, place, None)), depth);
             }
             Unit::Items => self.conversation(dialect, items, None, place, key),
         }
@@ -200,10 +211,47 @@ impl<'v> Search<'_, 'v> {
         if self.exchange(value, place, key) {
             return;
         }
-        for (name, inner) in value.as_object().into_iter().flatten() {
-            let key = (!AROUND.contains(&name.as_str())).then_some(name.as_str());
-            self.look(inner, &format!("{place}/{}", escaped(name)), key, depth - 1);
+        let (around, named): (Vec<_>, Vec<_>) = value
+            .as_object()
+            .into_iter()
+            .flatten()
+            .partition(|(name, _)| AROUND.contains(&name.as_str()));
+        let place_of = |name: &str| format!("{place}/{}", escaped(name));
+        for (name, inner) in around {
+            self.look(inner, &place_of(name), None, depth - 1);
         }
+        let named = named.into_iter().map(|(name, inner)| (inner, place_of(name), Some(&**name)));
+        self.look_all(named, depth);
+    }
+
+    /// Looks into values that are all of a kind. If there is a conversation in any, there should be
+    /// one in each.
+    fn look_all<'n>(
+        &mut self,
+        values: impl Iterator<Item = (&'v Value, String, Option<&'n str>)>,
+        depth: usize,
+    ) {
+        let n_before = self.n_found();
+        let n_unknown = self.unknown.len();
+        for (value, place, key) in values {
+            self.look_beside(value, place, key, depth);
+        }
+        if self.n_found() == n_before {
+            self.unknown.truncate(n_unknown);
+        }
+    }
+
+    /// Looks into a value beside others that are conversations, and notes if there is nothing in it.
+    fn look_beside(&mut self, value: &'v Value, place: String, key: Option<&str>, depth: usize) {
+        let n_before = self.n_found();
+        self.look(value, &place, key, depth - 1);
+        if self.n_found() == n_before {
+            self.unknown.push(place);
+        }
+    }
+
+    fn n_found(&self) -> usize {
+        self.pieces.len() + self.histories.len()
     }
 
     /// Whether an object that looks like an update of a state is one from question ids to states.

@@ -102,6 +102,53 @@ fn lines_that_are_not_json_are_counted_and_left_out() {
 }
 
 #[test]
+fn what_is_no_conversation_among_conversations_is_counted() {
+    let odd = [json!("garbage"), json!([]), json!(null), json!({"foo": 1}), json!(7)];
+    let mut map = json!({"q1": chat("a?", "A")});
+    for (at, value) in odd.iter().enumerate() {
+        map[format!("q{}", at + 2)] = value.clone();
+    }
+    let mut list = vec![chat("a?", "A")];
+    list.extend(odd);
+    for (all, first) in [(map, "trace:/q2"), (json!(list), "trace:/1")] {
+        let (conversations, report) = import(&all.to_string());
+        assert_eq!((conversations.len(), report.count(Oddity::UnknownRecord)), (1, 5), "{all}");
+        assert!(report.explain().contains(&format!("first at {first}")), "{}", report.explain());
+        let warned = "trace: 5 records are of no known dialect, and were left out";
+        assert_eq!(report.warnings(), [warned], "{all}");
+    }
+    // What stands around conversations is none.
+    let (_, report) = import(&json!({"version": 1, "data": [chat("a?", "A")]}).to_string());
+    assert_eq!(report.count(Oddity::UnknownRecord), 0);
+}
+
+#[test]
+fn a_bad_first_line_costs_that_line_alone() {
+    let line = json!({"question_id": "q1", "messages": chat("a?", "A")}).to_string();
+    for (first, oddity) in [
+        ("null", Oddity::UnknownRecord),
+        ("1", Oddity::UnknownRecord),
+        ("\"x\"", Oddity::UnknownRecord),
+        ("[]", Oddity::UnknownRecord),
+        ("{}", Oddity::UnknownRecord),
+        ("INFO starting", Oddity::NotJson),
+        ("{cut", Oddity::NotJson),
+        (&line[..line.len() - 30], Oddity::CutOff),
+    ] {
+        let text = format!("{first}\n{line}\n{line}\n");
+        let (conversations, report) = import(&text);
+        let n_whole = conversations.iter().filter(|found| found.answer.is_some()).count();
+        assert_eq!((n_whole, report.count(oddity)), (2, 1), "{first}");
+        assert!(is_trace(text.as_bytes()), "{first}");
+        assert!(report.explain().contains("first at trace:1"), "{}", report.explain());
+    }
+    // A value that goes on in other lines is no file of lines.
+    let pretty = format!("[\n{line},\n{line}\n]");
+    assert_eq!(import(&pretty).1.count(Oddity::NotJson), 0);
+    import_all(&[format!("[\n{line},\n{line},\n]").as_bytes()]).expect_err("a comma too many");
+}
+
+#[test]
 fn mixed_dialects_are_read_and_counted() {
     let (conversations, report) = import(&json!([
         {"role": "user", "content": "a?"},

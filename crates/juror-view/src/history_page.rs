@@ -31,10 +31,12 @@ struct Row {
     address: String,
     name: String,
     began: String,
-    n: String,
+    n_questions: String,
+    n_scored: String,
     mean: String,
     interval: String,
-    changed: String,
+    /// What changed since the run before, or why the run is not in the chart.
+    remarks: String,
 }
 
 /// A run that has the metric.
@@ -61,27 +63,29 @@ impl Viewer {
                 Some((run, own, *own.means.get(&metric)?))
             })
             .collect();
-        let changes: Vec<Vec<&str>> = (0..entries.len())
-            .map(|at| match at {
-                0 => Vec::new(),
-                at => changes(entries[at - 1].1, entries[at].1, &metric),
-            })
-            .collect();
-        let points: Vec<HistoryPoint> = entries
-            .iter()
-            .zip(&changes)
-            .map(|((_, own, mean), changes)| HistoryPoint {
+        // A part of a run, or one whose files were changed, is no point of a line.
+        let mut last: Option<&RunSummary> = None;
+        let (mut points, mut remarks) = (Vec::new(), Vec::new());
+        for (run, own, mean) in &entries {
+            if !own.is_whole() {
+                remarks.push(vec![run.state(), "not in the chart"]);
+                continue;
+            }
+            let changed = last.map_or_else(Vec::new, |last| changes(last, own, &metric));
+            points.push(HistoryPoint {
                 when: own.minute(),
                 mean: mean.mean,
                 interval: mean.interval,
-                joins: changes.is_empty(),
-            })
-            .collect();
+                joins: changed.is_empty(),
+            });
+            remarks.push(changed);
+            last = Some(own);
+        }
         let label = format!("{metric} over {} runs", points.len());
         let mut rows: Vec<Row> = entries
             .iter()
-            .zip(&changes)
-            .map(|(entry, changes)| row(entry, changes, &metric))
+            .zip(&remarks)
+            .map(|(entry, remarks)| row(entry, remarks, &metric))
             .collect();
         rows.reverse();
         let page = HistoryPage {
@@ -121,16 +125,17 @@ fn changes(before: &RunSummary, after: &RunSummary, metric: &str) -> Vec<&'stati
     differ.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what).collect()
 }
 
-fn row((run, own, mean): &Entry<'_>, changes: &[&str], metric: &str) -> Row {
+fn row((run, own, mean): &Entry<'_>, remarks: &[&str], metric: &str) -> Row {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
     Row {
         id: visible(&run.id),
         address: address::of_run(&run.id),
         name: visible(&own.name),
         began: visible(&own.minute()),
-        n: or_dash(mean.n.map(|n| n.to_string())),
+        n_questions: or_dash(own.n.map(|n| n.to_string())),
+        n_scored: or_dash(mean.n.map(|n| n.to_string())),
         mean: metric_value(metric, mean.mean),
         interval: or_dash(mean.interval.map(|interval| metric_range(metric, interval))),
-        changed: changes.join(", "),
+        remarks: remarks.join(", "),
     }
 }

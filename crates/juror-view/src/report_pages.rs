@@ -1,7 +1,7 @@
 //! Reports of runs and of comparisons.
 
 use hyper::StatusCode;
-use juror_compare::{CompareOptions, ComparedRun, Gates, Incomparable, compare};
+use juror_compare::{CompareOptions, ComparedRun, Difference, Gates, Incomparable, compare};
 use juror_pages::{RunPages, ScoredRun, UnreadableRun};
 use juror_report::{PageLink, PageOptions};
 use juror_serve::url_parts::{field, fields};
@@ -132,7 +132,9 @@ fn no_comparison(runs: &[ListedRun], why: &NoReport) -> Reply {
     const TITLE: &str = "These runs cannot be compared";
     let message = match why {
         NoReport::Unreadable(why) => Message::new(TITLE, &why.to_string()),
-        NoReport::Incomparable(why @ Incomparable::Differ { .. }) => {
+        NoReport::Incomparable(why @ Incomparable::Differ { differences, .. })
+            if !differences.contains(&Difference::Kind) =>
+        {
             Message::new(TITLE, &why.to_string()).link(
                 address_of(runs, true),
                 "compare the questions that are the same in all of them (allow_mismatch)",

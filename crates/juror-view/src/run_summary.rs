@@ -94,6 +94,11 @@ impl RunSummary {
         })
     }
 
+    /// Whether it ended, and its files are those that it wrote.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_complete && !self.is_damaged
+    }
+
     /// The time it began for people, to the minute.
     pub(crate) fn minute(&self) -> String {
         self.began.get(..16).unwrap_or(&self.began).replacen('T', " ", 1)

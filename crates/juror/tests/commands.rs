@@ -264,6 +264,132 @@ fn a_gate_is_not_met_when_the_system_is_down() {
     let ended = place.run(&format!("{STEPS_GATE} --profile 6"));
     assert!(ended.stderr.contains("steps_score is 0.0033"), "{ended}");
     assert!(!ended.stderr.contains("verdict"), "{ended}");
+    assert!(ended.stderr.contains("1 of 300 responses did not fail (0.3 %)"), "{ended}");
+    // No mean passes on one survivor, however low it may be.
+    let low = STEPS_GATE.replace("0.9", "0.003");
+    let ended = place.run(&format!("{low} --profile 6"));
+    let few = "only 1 of 300 responses did not fail (0.3 %); a gate needs at least 50 %";
+    assert!(ended.code == 1 && ended.stderr.contains(few), "{ended}");
+    assert_eq!(place.run(&format!("{low} --profile 6 --coverage 0")).code, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_may_be_a_link_or_a_pipe_and_stays_one() {
+    use std::os::unix::fs::FileTypeExt;
+    let place = mostly_down(2, |_| None).file("far.jsonl", "old");
+    std::os::unix::fs::symlink("far.jsonl", place.path("link.jsonl")).expect("a link");
+    let made = Command::new("mkfifo").arg(place.path("pipe.jsonl")).status();
+    assert!(made.expect("mkfifo runs").success());
+    let eval = "eval reference.json responses.jsonl -q -o";
+    assert_eq!(place.run(&format!("{eval} link.jsonl")).code, 0);
+    assert!(place.path("link.jsonl").is_symlink());
+    let piped = std::thread::scope(|scope| {
+        let read = scope.spawn(|| place.read("pipe.jsonl"));
+        assert_eq!(place.run(&format!("{eval} pipe.jsonl")).code, 0);
+        read.join().expect("no panic")
+    });
+    assert_eq!(piped, place.read("far.jsonl"));
+    let kind = place.path("pipe.jsonl").metadata().expect("a pipe").file_type();
+    assert!(kind.is_fifo() && piped.contains("q0"), "{piped}");
+}
+
+fn result(id: &str, score: &str) -> String {
+    format!(
+        r#"{{"template_id": "t", "question_id": "{id}", "actual_steps": [], "steps_score": {score}}}"#
+    )
+}
+
+#[test]
+fn scores_that_are_no_numbers_are_told_by_every_reader_of_results() {
+    let lines = [result("1", "1.0"), result("2", "\"0.5\""), result("3", "true")];
+    let place = Place::new().file("r.jsonl", lines.join("\n"));
+    for command in ["aggregate r.jsonl", "compare r.jsonl r.jsonl", "validate r.jsonl"] {
+        let ended = place.run(command);
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        for (line, what) in [(2, "a text"), (3, "a boolean")] {
+            let at = told.lines().find(|own| own.contains(&format!("r.jsonl:{line}:")));
+            let wanted = format!("`steps_score` is {what}, not a number");
+            assert!(at.is_some_and(|own| own.contains(&wanted)), "{command}: {told}");
+        }
+    }
+}
+
+#[test]
+fn responses_in_place_of_results_are_told_once() {
+    let place = mostly_down(5, |at| Some(json!({"question_id": format!("q{at}")})));
+    for command in ["aggregate responses.jsonl", "compare responses.jsonl responses.jsonl"] {
+        let ended = place.run(command);
+        assert_eq!(ended.code, 2, "{ended}");
+        assert_eq!(ended.stderr.matches("these are responses, not results").count(), 1, "{ended}");
+        assert!(!ended.stderr.contains("template_id"), "{ended}");
+    }
+}
+
+#[test]
+fn a_comparison_tells_of_repeated_ids_as_aggregates_do() {
+    let lines = [result("1", "1.0"), result("2", "0.5"), result("2", "0.0")];
+    let place =
+        Place::new().file("dup.jsonl", lines.join("\n")).file("once.jsonl", lines[..2].join("\n"));
+    let ended = place.run("compare once.jsonl dup.jsonl");
+    assert_eq!(ended.stderr.matches("the id of an earlier one").count(), 1, "{ended}");
+    assert!(ended.stderr.contains("dup.jsonl: 1 result has the id of"), "{ended}");
+}
+
+#[test]
+fn results_with_nan_are_validated_as_results() {
+    let lines = [result("1", "NaN"), result("2", "7.5"), result("3", "-1")];
+    let place = Place::new().file("nan.jsonl", lines.join("\n"));
+    let ended = place.run("validate nan.jsonl");
+    assert!(ended.stdout.starts_with("nan.jsonl: 3 results"), "{ended}");
+    for score in ["7.5", "-1"] {
+        let told = format!("`steps_score` is {score}, outside 0 to 1");
+        assert!(ended.stdout.contains(&told), "{ended}");
+    }
+}
+
+#[test]
+fn a_metric_without_a_mean_is_shown_with_the_reason() {
+    let failed = |id: &str| format!("{{\"question_id\": \"{id}\", \"status\": \"error\"}}\n");
+    let place =
+        mostly_down(2, |_| None).file("responses.jsonl", [failed("q0"), failed("q1")].concat());
+    let ended =
+        place.run("eval reference.json responses.jsonl -o page.html -o page.md -a agg.json");
+    let told =
+        "steps: 0 of 2 questions have a number; no mean, since all answers failed or are missing";
+    assert!(ended.stdout.contains(told), "{ended}");
+    assert!(place.read("page.html").contains("all answers failed or are missing"));
+    assert!(place.read("page.md").contains("all answers failed or are missing"));
+    assert!(!place.read("agg.json").contains("steps_score"), "aggregates are as documented");
+}
+
+#[test]
+fn numbers_that_are_too_large_to_add_up_are_told() {
+    let row = |id: &str| result(id, "1.0").replace("}", ", \"total_tokens\": 1e308}");
+    let place = Place::new().file("large.jsonl", [row("1"), row("2")].join("\n"));
+    let ended = place.run("aggregate large.jsonl");
+    let told = "tokens: 2 of 2 questions have a number; no mean, since the numbers are too large to add up";
+    assert!(ended.stdout.contains(told), "{ended}");
+    let ended = place.run("compare large.jsonl large.jsonl");
+    assert!(ended.stdout.contains("total_tokens"), "{ended}");
+    assert!(ended.stdout.contains("the numbers are too large to add up"), "{ended}");
+}
+
+#[test]
+fn a_plan_of_one_template_says_what_it_assumes() {
+    let lines: Vec<String> = ["0.0", "1.0", "0.5", "1.0"]
+        .iter()
+        .enumerate()
+        .map(|(at, score)| result(&at.to_string(), score))
+        .collect();
+    let place = Place::new().file("r.jsonl", lines.join("\n"));
+    let ended = place.run("plan r.jsonl --detect 0.1");
+    assert!(
+        ended.stdout.contains("one template does not tell how far templates differ"),
+        "{ended}"
+    );
+    assert!(ended.stdout.contains("of this template alone"), "{ended}");
+    assert!(!ended.stdout.contains("questions are independent"), "{ended}");
 }
 
 #[test]

@@ -69,6 +69,18 @@ fn scores_of_a_run_name_the_trace_that_was_judged() {
 }
 
 #[test]
+fn ids_in_a_table_are_those_of_the_questions() {
+    let place = Place::new();
+    let id = "=HYPERLINK(1)";
+    let row = format!(
+        r#"{{"template_id": "t", "question_id": "{id}", "steps_score": 1.0, "actual_steps": []}}"#
+    );
+    fs::write(place.path("own.jsonl"), row).expect("written");
+    let ended = place.run("export own.jsonl --to csv -q");
+    assert!(ended.code == 0 && ended.stdout.contains(&format!(",{id},")), "{ended}");
+}
+
+#[test]
 fn results_keep_the_ids_of_their_trace() {
     let place = Place::new();
     let results: Vec<Value> = place.read("results.jsonl").lines().map(parse).collect();

@@ -1,15 +1,18 @@
 import type { Claims } from "../contract";
 import { Text } from "../text";
 
-/** Claims of reference and answer: pairs that match, then those that found no partner. */
-export function ClaimList({ claims }: { claims: Claims }) {
+/**
+ * Claims of reference and answer: pairs that match, then those that found no partner. Of several repeats
+ * they are those of one.
+ */
+export function ClaimList({ claims, repeats }: { claims: Claims; repeats: number }) {
   const { reference, actual, matching } = claims;
   const matchedReference = new Set(matching.map(([of]) => of));
   const matchedActual = new Set(matching.map(([, of]) => of));
   return (
     <div class="wide" tabIndex={0} role="group" aria-label="Claims">
       <table class="data claims">
-        <caption>Claims</caption>
+        <caption>Claims{repeats > 1 && ` of one of ${repeats} repeats, the one with the median f1`}</caption>
         <thead>
           <tr>
             <th class="sign">

@@ -47,7 +47,7 @@ function OneVerdict({ index, verdict }: { index: Index; verdict: Verdict }) {
           <Text value={reason} />
         </p>
       )}
-      {claims && <ClaimList claims={claims} />}
+      {claims && <ClaimList claims={claims} repeats={Math.max(1, ...verdict.repeats.map(([, values]) => values.length))} />}
       <Calls verdict={verdict} />
     </article>
   );
@@ -68,12 +68,15 @@ function By({ verdict: { by, usd: price } }: { verdict: Verdict }) {
 function Numbers({ index, verdict: { numbers, repeats } }: { index: Index; verdict: Verdict }) {
   const unitOf = (name: string) => index.metrics.find(({ key }) => key === name)?.unit ?? null;
   if (numbers.length + repeats.length === 0) return null;
+  // Means are of all repeats; what has no value for each of them is of the repeat that is shown.
+  const ofOne = (name: string) => repeats.length > 0 && !repeats.some(([key]) => key === name);
   return (
     <dl class="numbers">
       {numbers.map(([name, value]) => (
         <div>
           <dt>
             <Name value={name} />
+            {ofOne(name) && ", in the repeat with the median f1"}
           </dt>
           <dd>{typeof value === "string" ? <Text value={value} /> : score(value, unitOf(name))}</dd>
         </div>

@@ -124,6 +124,21 @@ fn hostile_texts_in_every_field_of_an_evaluation_stay_text() {
 }
 
 #[test]
+fn hidden_characters_are_named_alike_in_every_column() {
+    let stage = Stage::new("hidden");
+    let text = "a\u{202e}b\u{1b}c";
+    let result = json!({"template_id": text, "question_id": text, "question_text": text,
+        "status": "success", "actual_steps": [], "steps_score": 0.5});
+    stage.write_lines("results.jsonl", &[result]);
+    stage.juror("report results.jsonl -o report.html");
+    let Some(browser) = crate::reports::open(&stage.path("report.html"), "") else { return };
+    for column in [".c-id", ".c-group", ".c-text"] {
+        let named = browser.texts(&format!(".questions tbody {column} .hidden-char"));
+        assert_eq!(named, ["U+202E", "U+001B"], "{column}");
+    }
+}
+
+#[test]
 fn hostile_texts_in_both_runs_of_a_comparison_stay_text() {
     let stage = Stage::new("hostile_compare");
     let mut results: Vec<Value> =

@@ -51,6 +51,36 @@ fn paper_shows_verdict_metrics_and_templates_and_no_controls() {
 }
 
 #[test]
+fn paper_cuts_no_table_off() {
+    let Some(browser) = Browser::start() else { return };
+    browser.show_on(Scene::PAPER);
+    for (report, _) in REPORTS {
+        show(&browser, report, "");
+        let cut = "[...document.querySelectorAll('main > section table')].filter(table => \
+                   table.getBoundingClientRect().right > table.closest('section').getBoundingClientRect().right + 1)\
+                   .map(table => table.caption.textContent)";
+        assert_eq!(browser.value(cut), serde_json::json!([]), "{}", report.display());
+        let scrolls = "[...document.querySelectorAll('main > section:not(#questions), .scroll')]\
+                       .filter(own => getComputedStyle(own).overflowX !== 'visible').length";
+        assert_eq!(browser.value(scrolls), 0, "{}", report.display());
+    }
+}
+
+#[test]
+fn names_of_metrics_are_whole_on_narrow_screens() {
+    let Some(browser) = Browser::start() else { return };
+    browser.show_on(Scene { width: 400, ..Scene::DESK });
+    for (report, _) in REPORTS {
+        show(&browser, report, "");
+        let broken = "[...document.querySelectorAll('table.data th.whole')].filter(own => { \
+                      const range = document.createRange(); range.selectNodeContents(own); \
+                      return range.getClientRects().length !== 1 }).map(own => own.textContent)";
+        assert_eq!(browser.value(broken), serde_json::json!([]), "{}", report.display());
+        assert!(browser.count("table.data th.whole") > 0, "{}", report.display());
+    }
+}
+
+#[test]
 fn paper_shows_the_open_question() {
     let Some(browser) = Browser::start() else { return };
     browser.show_on(Scene::PAPER);

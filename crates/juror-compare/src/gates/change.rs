@@ -51,7 +51,8 @@ impl Gates {
             (None, None) => Found::new(Answer::NotMet, change.why_not_compared(metric)),
             (None, Some(own)) => {
                 let noun = candidate.statistics.kind.cluster_noun();
-                check_margin(own, limit, &candidate.changes(metric), noun)
+                let found = check_margin(own, limit, &candidate.changes(metric), noun);
+                found.among(candidate.lack_of_survivors(None, self.coverage))
             }
         }
     }

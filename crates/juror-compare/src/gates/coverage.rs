@@ -40,6 +40,20 @@ impl Covered {
     }
 }
 
+/// The answers that did not fail, where they are fewer than asked.
+pub(super) struct Survivors {
+    /// How many there are, in words.
+    pub(super) told: String,
+    /// Whether they are so few that no score of the run counts.
+    pub(super) are_few: bool,
+}
+
+impl Survivors {
+    pub(super) fn are_too_few(&self) -> String {
+        format!("only {}; a gate needs at least {}", self.told, Share::MAJORITY)
+    }
+}
+
 impl GatedRun<'_> {
     /// Says that too few questions, of a group or of all, have a verdict on a metric, if that is so.
     pub(super) fn lack_of_coverage(
@@ -82,6 +96,30 @@ impl GatedRun<'_> {
         };
         let failed = self.failed();
         Some(format!("{metric} has a verdict {has}, at least {least} was asked{failed}"))
+    }
+
+    /// Says how many answers, of a group or of all, did not fail, if that is less than asked. Rules may
+    /// give failed answers a score, such as 0 in profile 6: then a metric has a verdict on all of them,
+    /// and its mean tells little of the system.
+    pub(super) fn lack_of_survivors(&self, group: Option<&str>, least: Share) -> Option<Survivors> {
+        let is_meant = |name: &str| group.is_none_or(|group| name == group);
+        let items = self.scores.items().iter();
+        let meant: Vec<_> = items.filter(|item| is_meant(self.scores.group_of(item))).collect();
+        let n_well = meant.iter().filter(|item| !item.is_error).count();
+        let missing = self.missing.iter().filter(|name| is_meant(&name.group)).count();
+        // Which groups lack answers to questions that have some is known of all of them together.
+        let n_lacking = if group.is_none() { self.statistics.missing } else { 0 };
+        let n_all = meant.len() + missing * self.n_owed() + n_lacking;
+        if n_all == 0 || least.is_reached_by(n_well, n_all) {
+            return None;
+        }
+        let answers = answer_of(self.statistics.kind);
+        let share = percent(n_well as f64 / n_all as f64, |shown| shown >= least.percent());
+        let told = format!("{n_well} of {n_all} {answers}s did not fail ({share})");
+        Some(Survivors {
+            told,
+            are_few: !Share::MAJORITY.least(least).is_reached_by(n_well, n_all),
+        })
     }
 
     /// How many of the questions that are missing, of a group or of all, the metric would apply to, as

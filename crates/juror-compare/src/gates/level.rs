@@ -62,7 +62,7 @@ impl<'r> GatedRun<'r> {
     }
 
     /// How many answers every question was to get.
-    fn n_owed(&self) -> usize {
+    pub(super) fn n_owed(&self) -> usize {
         let Statistics { questions, answers, missing, .. } = self.statistics;
         ((answers + missing) / (*questions).max(1)).max(1)
     }
@@ -114,7 +114,7 @@ impl Gates {
         };
         let level = check_bound(metric, own, limit, bound, all.kind.cluster_noun());
         match run.lack_of_coverage(metric, group, self.coverage) {
-            None => level,
+            None => level.among(run.lack_of_survivors(group, self.coverage)),
             Some(lack) if level.answer == Answer::NotMet => {
                 Found::uncovered(format!("{}; {lack}", level.why))
             }

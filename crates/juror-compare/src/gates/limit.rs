@@ -47,6 +47,14 @@ impl Share {
     /// The default share of questions that must have a verdict.
     pub const COVERAGE: Share = Share { percent: 95.0 };
 
+    /// The share of answers that must not have failed, whatever scores failed answers have.
+    pub(super) const MAJORITY: Share = Share { percent: 50.0 };
+
+    /// The smaller of two shares.
+    pub(super) fn least(self, other: Share) -> Share {
+        if other.percent < self.percent { other } else { self }
+    }
+
     /// The relative error allowed for rounding; far less than one item of any count.
     const HAIR: f64 = 1e-12;
 

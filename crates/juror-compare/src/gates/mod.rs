@@ -17,6 +17,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use coverage::Survivors;
 pub use juror_score::statistics::GateLevel;
 pub(crate) use level::Baseline;
 pub use level::GatedRun;
@@ -251,6 +252,23 @@ impl Found {
     fn asking(answer: Answer, found: String, asked: impl fmt::Display) -> Found {
         let why = format!("{found}, {asked} was asked");
         Found { found, ..Found::new(answer, why) }
+    }
+
+    /// The same, where many answers failed: that is a reason of its own, and most of them decide.
+    fn among(mut self, survivors: Option<Survivors>) -> Found {
+        match (survivors, self.answer) {
+            (None, _) => {}
+            (Some(survivors), Answer::NotMet) => {
+                self.why = format!("{}; {}", self.why, survivors.told);
+                self.found = format!("{}; {}", self.found, survivors.told);
+            }
+            (Some(survivors), Answer::Met | Answer::Unknown) if survivors.are_few => {
+                let why = format!("{}; {}", self.found, survivors.are_too_few());
+                return Found::new(Answer::NotMet, why);
+            }
+            (Some(_), Answer::Met | Answer::Unknown) => {}
+        }
+        self
     }
 
     fn uncovered(why: String) -> Found {

@@ -1,10 +1,12 @@
 //! A connection to a server, and the revision that both speak.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::HttpServer;
-use super::process::Process;
+use super::process::{Heard, Process};
 use super::{ClientError, ClientSetup};
 use crate::address::Address;
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_HANDSHAKE};
@@ -51,9 +53,12 @@ impl Connection {
     pub(super) async fn open(
         address: &Address,
         setup: &ClientSetup,
+        heard: &Arc<Heard>,
     ) -> Result<Connection, ClientError> {
         let transport = match address {
-            Address::Command(words) => Transport::Process(Box::new(Process::start(words, setup)?)),
+            Address::Command(words) => {
+                Transport::Process(Box::new(Process::start(words, setup, heard.clone())?))
+            }
             Address::Http(url) => Transport::Http(HttpServer::new(url, setup)?),
         };
         let server_name = address.short_name();

@@ -19,6 +19,7 @@ pub use outcome::Outcome;
 use crate::address::Address;
 use crate::message::RpcError;
 use connection::Connection;
+use process::Heard;
 
 /// The most tools of a server.
 const MOST_TOOLS: usize = 100_000;
@@ -67,6 +68,8 @@ pub struct Client {
     address: Address,
     setup: ClientSetup,
     connection: Mutex<Option<std::sync::Arc<Connection>>>,
+    /// What a command said that is no message.
+    heard: std::sync::Arc<Heard>,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +83,7 @@ struct ListedPage {
 impl Client {
     /// Creates a client that is not connected yet.
     pub fn new(address: Address, setup: ClientSetup) -> Client {
-        Client { address, setup, connection: Mutex::default() }
+        Client { address, setup, connection: Mutex::default(), heard: std::sync::Arc::default() }
     }
 
     /// Connects to a server at once, so that one that cannot be reached is noticed.
@@ -101,7 +104,7 @@ impl Client {
         if let Some(open) = connection.as_ref().filter(|open| open.is_open()) {
             return Ok(open.clone());
         }
-        let opening = Connection::open(&self.address, &self.setup);
+        let opening = Connection::open(&self.address, &self.setup, &self.heard);
         let opened = self.in_time(opening).await;
         let opened = std::sync::Arc::new(opened.map_err(|error| self.named(error))?);
         *connection = Some(opened.clone());
@@ -166,8 +169,10 @@ impl Client {
         &self,
         work: impl Future<Output = Result<T, ClientError>>,
     ) -> Result<T, ClientError> {
-        let late =
-            || unreachable(format!("no reply within {} s", self.setup.timeout.as_secs_f64()));
+        let late = || {
+            let seconds = self.setup.timeout.as_secs_f64();
+            unreachable(format!("no reply within {seconds} s{}", self.heard.told()))
+        };
         tokio::time::timeout(self.setup.timeout, work).await.map_err(|_| late())?
     }
 

@@ -3,7 +3,7 @@
 use juror_compare::{
     ByMetric, CandidateComparison, Comparison, Flips, Kind, MetricComparison, RunFacts, thousands,
 };
-use juror_score::{Better, KeyPart, Ordered, split_key};
+use juror_score::{Better, KeyPart, Ordered, Release, split_key};
 
 use crate::amount::confidence;
 
@@ -49,7 +49,11 @@ pub(super) fn relation(baseline: &RunFacts, candidate: &CandidateComparison) -> 
     let rules = (&baseline.rules, &run.rules);
     [
         is_equal(reference).map(|is_same| if is_same { same } else { other }),
-        is_equal(rules).filter(|is_same| !is_same).map(|_| "other rules of scoring"),
+        match (baseline.release, run.release) {
+            (Some(Release::Five), Some(Release::Six)) => Some("profile 6, not 5"),
+            (Some(Release::Six), Some(Release::Five)) => Some("profile 5, not 6"),
+            _ => is_equal(rules).filter(|is_same| !is_same).map(|_| "other rules of scoring"),
+        },
         match (candidate.same_judge, baseline.has_judge_of(run)) {
             (true, Some(true)) => Some("same judge"),
             (true, _) => None,

@@ -8,7 +8,6 @@ use super::chunks::QuestionFacts;
 use super::page::PageSource;
 use super::rows::QuestionRow;
 use crate::comparison::label;
-use crate::terminal::visible;
 
 /// What is remarkable about a question.
 pub(crate) mod flag {
@@ -242,7 +241,8 @@ fn index_run<'p>(source: &PageSource<'_>, at: usize, facts: &'p RunFacts) -> Ind
     IndexRun { label, name, id: facts.id.as_deref(), began: facts.began.as_deref() }
 }
 
-/// The beginning of a text on one line, for the table.
+/// The beginning of a text on one line, for the table. The page itself shows what hides or steers text,
+/// here as in ids.
 pub(crate) fn beginning(text: &str) -> String {
     const CHARACTERS: usize = 200;
     let mut words = String::new();
@@ -255,7 +255,6 @@ pub(crate) fn beginning(text: &str) -> String {
             break;
         }
     }
-    let words = visible(&words);
     match words.char_indices().nth(CHARACTERS) {
         Some((end, _)) => format!("{}…", &words[..end]),
         None => words,

@@ -76,7 +76,13 @@ impl RunReport<'_> {
             let cells = cells.into_iter().chain([count(own.n_scored), percent(own.coverage)]);
             row(metric, cells)
         });
-        page.table(&titles, rows, "metrics");
+        let without = self.statistics.without_mean.iter().map(|(metric, own)| {
+            let none = || NONE.to_owned();
+            let counted = [count(own.n_scored), percent(own.coverage())];
+            row(metric, [none(), none(), none()].into_iter().chain(counted))
+        });
+        let rows: Vec<_> = without.chain(rows).collect();
+        page.table(&titles, rows.into_iter(), "metrics");
         page.push("\n");
         for note in self.notes(&own) {
             page.push(&format!("- {note}\n"));
@@ -89,6 +95,11 @@ impl RunReport<'_> {
             Some(about_interval(own.caution?, Numbered::Values, own.clusters, noun))
         };
         let whys = own.iter().filter_map(|(metric, own)| Some((why(own)?, metric.as_str())));
+        let kind = self.statistics.kind;
+        let without = self.statistics.without_mean.iter();
+        let without = without
+            .map(|(metric, own)| (format!("no mean: {}", own.reason(kind)), metric.as_str()));
+        let whys = without.chain(whys);
         Quotes { name, sentence: escaped }.by_reason(whys)
     }
 

@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 use super::View;
 use crate::limits::{Excess, Limits};
 use crate::retrieval::recall_at_k;
-use juror_document::ExactNumber;
 
 /// A retrieved document.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use juror_document::{Document, FoundProblems, Path, Problem, Problems, UnplacedProblem};
+use juror_document::{
+    Document, FoundProblems, NotNumber, Path, Problem, Problems, UnplacedProblem,
+};
 use juror_json::{self as json, Object, ObjectKey};
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeSeed};
@@ -38,10 +40,16 @@ pub fn read_results(
     let mut complaints = FoundProblems::default();
     let mut uncounted = Uncounted::new();
     let mut outside = FoundProblems::default();
+    let mut not_numbers = NotNumbers::default();
+    let mut n_responses = 0;
     let mut observe = |mut result: ResultForm<'_>, offset: usize, path: Path| {
         for own in result.outside() {
             outside.push(own.problem(document, &path));
         }
+        for own in result.not_numbers() {
+            not_numbers.add(&own, document, &path);
+        }
+        n_responses += usize::from(result.is_response());
         match result.template_id.take() {
             Some(id) => {
                 n_results += 1;
@@ -86,6 +94,9 @@ pub fn read_results(
         let quoted = |unread| document.with_quotes(text).map_or(Err(unread), &mut read);
         list.or_else(quoted).map_err(|(text, error)| document.syntax_error(text, &error))?;
     }
+    if n_results == 0 && n_responses > 0 && n_responses == nameless.len() {
+        return Err(document.locate(responses_instead(nameless[0]).into()));
+    }
     let missing = |offset| UnplacedProblem {
         offset,
         path: Path::default(),
@@ -99,6 +110,7 @@ pub fn read_results(
     }));
     problems.extend(document.locate(complaints));
     problems.extend(document.locate(outside));
+    problems.extend(document.locate(not_numbers.into()));
     document.hints().for_each(|hint| problems.push(hint));
     Ok((n_results, problems))
 }
@@ -106,6 +118,46 @@ pub fn read_results(
 /// Names of steps whose metrics do not count, with the number of steps and the offset of the first
 /// result.
 type Uncounted = BTreeMap<String, (usize, usize)>;
+
+/// Says once of a whole file that it has responses where results are needed.
+fn responses_instead(offset: usize) -> UnplacedProblem {
+    let problem = Problem::ResponsesInstead;
+    UnplacedProblem { offset, path: Path::default(), problem }
+}
+
+/// Values of known metrics that are no numbers: the first of each key, and how many follow.
+#[derive(Default)]
+struct NotNumbers(BTreeMap<(String, &'static str), (UnplacedProblem, usize)>);
+
+impl NotNumbers {
+    fn add(&mut self, own: &NoNumber<'_>, document: &Document, result: &Path) {
+        let (key, kind) = (own.key.to_string(), json::kind_of(own.raw));
+        let found = match kind {
+            "a number" => NotNumber::TooLarge,
+            other => NotNumber::Other(other),
+        };
+        let place = || UnplacedProblem {
+            offset: document.offset_of(own.raw.get()),
+            path: place_of(own.step, result).key(&own.key),
+            problem: Problem::NoNumber { key: own.key.to_string(), found, n_more: 0 },
+        };
+        let known = self.0.entry((key, kind));
+        known.and_modify(|(_, n_more)| *n_more += 1).or_insert_with(|| (place(), 0));
+    }
+}
+
+impl From<NotNumbers> for FoundProblems {
+    fn from(NotNumbers(all): NotNumbers) -> FoundProblems {
+        let mut found = FoundProblems::default();
+        for (mut first, n) in all.into_values() {
+            if let Problem::NoNumber { n_more, .. } = &mut first.problem {
+                *n_more = n;
+            }
+            found.push(first);
+        }
+        found
+    }
+}
 
 /// Reads a list of results, passing on each as soon as it is read.
 struct ResultsSeed<'f, 'de>(&'f mut dyn FnMut(ResultForm<'de>));
@@ -148,6 +200,8 @@ struct ResultForm<'a> {
     repeats: Vec<(Cow<'a, str>, Vec<f64>)>,
     /// Numbers that their metrics cannot have.
     outside: Vec<OutsideScore<'a>>,
+    /// Values of metrics that are no numbers.
+    not_numbers: Vec<NoNumber<'a>>,
     has_steps: bool,
     steps: Vec<Object<'a>>,
 }
@@ -158,6 +212,29 @@ struct AnswerKeys {
     is_given: bool,
     /// Whether it was compared with the reference answer word by word.
     is_compared: bool,
+}
+
+/// A value of a known metric that is no number.
+struct NoNumber<'a> {
+    /// The step that has it, if it is that of a step.
+    step: Option<usize>,
+    key: Cow<'a, str>,
+    raw: &'a RawValue,
+}
+
+/// The place of a result, or of one of its steps.
+fn place_of(step: Option<usize>, result: &Path) -> Path {
+    match step {
+        Some(step) => result.key("actual_steps").index(step),
+        None => result.clone(),
+    }
+}
+
+/// Whether a value is neither a number nor left out on purpose. The document reports `NaN` and
+/// infinities itself.
+fn is_no_number(raw: &RawValue) -> bool {
+    !matches!(raw.get(), "null" | "\"NaN\"" | "\"Infinity\"" | "\"-Infinity\"")
+        && Number::from_json(raw.get()).is_none()
 }
 
 /// A number that its metric cannot have.
@@ -201,11 +278,7 @@ impl NumberFault {
 
 impl OutsideScore<'_> {
     fn problem(self, document: &Document, result: &Path) -> UnplacedProblem {
-        let of = match self.step {
-            Some(step) => result.key("actual_steps").index(step),
-            None => result.clone(),
-        };
-        let path = of.key(&self.key);
+        let path = place_of(self.step, result).key(&self.key);
         let problem = self.fault.problem(self.key.into_owned(), self.raw.get().to_owned());
         UnplacedProblem { offset: document.offset_of(self.raw.get()), path, problem }
     }
@@ -273,6 +346,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for ResultForm<'a> {
                                 }
                                 None => {
                                     form.unscored = form.unscored.and(Traits::of_unscored(&key));
+                                    if is_no_number(raw) && question_metric(&key).is_some() {
+                                        form.not_numbers.push(NoNumber { step: None, key, raw });
+                                    }
                                 }
                             }
                         }
@@ -322,6 +398,27 @@ impl<'a> ResultForm<'a> {
             }));
         }
         outside
+    }
+
+    /// Takes the values of metrics that are no numbers, also those of steps.
+    fn not_numbers(&mut self) -> Vec<NoNumber<'a>> {
+        let mut all = std::mem::take(&mut self.not_numbers);
+        for (at, step) in self.steps.iter().enumerate() {
+            let own =
+                step.iter().filter(|(key, raw)| is_no_number(raw) && step_metric(key).is_some());
+            all.extend(own.map(|(key, raw)| NoNumber { step: Some(at), key, raw }));
+        }
+        all
+    }
+
+    /// Whether this is a response: what a system did, before anything was compared with a reference.
+    fn is_response(&self) -> bool {
+        self.template_id.is_none()
+            && self.question_id.is_some()
+            && self.written == ReferenceKeys::default()
+            && self.numbers.iter().all(|(name, _)| {
+                question_metric(name).is_none_or(crate::metric::MetricInfo::is_amount)
+            })
     }
 
     fn observe(
@@ -489,6 +586,60 @@ mod tests {
             assert_eq!((coverage.n_scored, coverage.n_applicable), (1, 2));
             assert!(micro.spread("retrieval_context_recall").is_none());
             assert_eq!(micro.spread("answer_relevance").map(|spread| spread.n), Some(1));
+        }
+    }
+
+    #[test]
+    fn a_score_that_is_no_number_is_told_with_its_place() {
+        let lines = [
+            r#"{"template_id": "t", "steps_score": 1.0, "answer_relevance": null}"#,
+            r#"{"template_id": "t", "steps_score": "0.5", "note": "mine"}"#,
+            r#"{"template_id": "t", "steps_score": "0.5", "total_tokens": 1e999}"#,
+            r#"{"template_id": "t", "steps_score": true, "actual_steps": [{"name": "retrieval", "retrieval_context_recall": "1"}]}"#,
+        ];
+        let list = format!("[{}]", lines.join(",\n"));
+        for (name, text) in [("r.jsonl", lines.join("\n")), ("r.json", list)] {
+            let format = Format::from_name(name).expect("a format");
+            let document = Document::new(name, text.into(), format).expect("JSON");
+            let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+            let (_, problems) = read_results(&document, &mut aggregator).expect("results");
+            assert!(problems.errors.iter().all(|own| own.problem.is_warning()));
+            let told: Vec<String> =
+                problems.errors.iter().map(juror_document::DatasetError::brief).collect();
+            assert_eq!(told.len(), 4, "{told:?}");
+            for (line, wanted) in [
+                (4, "`retrieval_context_recall` is a text, not a number, and is left out"),
+                (4, "`steps_score` is a boolean, not a number, and is left out"),
+                (
+                    2,
+                    "`steps_score` is a text, not a number, and is left out of the statistics, here and 1 times more",
+                ),
+                (3, "`total_tokens` is too large a number"),
+            ] {
+                let is_told = |own: &String| {
+                    own.starts_with(&format!("{name}:{line}:")) && own.contains(wanted)
+                };
+                assert!(told.iter().any(is_told), "{wanted}: {told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn responses_instead_of_results_are_told_once() {
+        let response = |id: &str| format!(r#"{{"question_id": "{id}", "actual_answer": "x"}}"#);
+        for (name, text) in [
+            ("r.jsonl", [response("1"), response("2")].join("\n")),
+            ("r.json", format!("[{}, {}]", response("1"), response("2"))),
+        ] {
+            let format = Format::from_name(name).expect("a format");
+            let document = Document::new(name, text.into(), format).expect("JSON");
+            let mut aggregator = Aggregator::new(&Profile::V5, &[]);
+            let problems = read_results(&document, &mut aggregator).expect_err("responses");
+            assert_eq!(problems.len(), 1, "{problems}");
+            assert!(
+                problems.to_string().contains("these are responses, not results"),
+                "{problems}"
+            );
         }
     }
 

@@ -245,14 +245,14 @@ impl<'i> FileImport<'i> {
     fn value(&mut self, value: &Value, place: &str) -> Result<(), ImportError> {
         let mut containers = std::mem::take(&mut self.containers);
         let pieces = containers.pieces(value, place, self.import.rules.question_id.as_deref());
+        let unknown = containers.take_unknown();
         self.containers = containers;
         if pieces.is_empty() {
             self.found.get_or_insert_with(|| describe(value));
-            if !value.as_array().is_some_and(Vec::is_empty)
-                && !value.as_object().is_some_and(serde_json::Map::is_empty)
-            {
-                self.odd(Oddity::UnknownRecord, place);
-            }
+            self.odd(Oddity::UnknownRecord, place);
+        }
+        for place in unknown {
+            self.odd(Oddity::UnknownRecord, &place);
         }
         for piece in pieces {
             self.recognized(piece.dialect);

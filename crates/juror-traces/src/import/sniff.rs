@@ -22,7 +22,8 @@ pub(crate) fn is_envelope(text: &str) -> bool {
 }
 
 /// Whether a file is records, a line each: its first line is a whole JSON value, or longer than is
-/// read at first, or an event of a stream.
+/// read at first, or an event of a stream. A first line that is broken or no record is not the end
+/// of the file: another line may be one.
 pub(super) fn is_lines(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -33,6 +34,35 @@ pub(super) fn is_lines(head: &[u8]) -> bool {
     let is_open = line.starts_with(['{', '[']);
     let is_whole = || serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
     is_open && (!text.contains('\n') && text.len() >= 1 << 15 || is_whole())
+        || is_bad_line(line) && is_text(head) && is_no_value(text) && records(text).next().is_some()
+}
+
+/// Whether a first line can be one that does not belong to the records: not the beginning of a value
+/// that goes on in other lines.
+fn is_bad_line(line: &str) -> bool {
+    !line.trim_end().ends_with(['{', '[']) && !line.chars().any(|c| c.is_control() && c != '\t')
+}
+
+/// Whether a beginning is one of a text; its last character may be cut off.
+fn is_text(head: &[u8]) -> bool {
+    std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
+}
+
+/// Whether a text is neither a JSON value nor the beginning of one, nor a table.
+fn is_no_value(text: &str) -> bool {
+    let read = serde_json::from_str::<serde::de::IgnoredAny>(text);
+    read.is_err_and(|error| !error.is_eof()) && !table::is_known(text)
+}
+
+/// Returns the lines that are objects or lists with something in them.
+fn records(text: &str) -> impl Iterator<Item = Value> {
+    text.lines().filter(|line| line.trim_start().starts_with(['{', '['])).filter_map(|line| {
+        let is_full = |value: &Value| {
+            value.as_object().is_some_and(|object| !object.is_empty())
+                || value.as_array().is_some_and(|items| !items.is_empty())
+        };
+        serde_json::from_str(line).ok().filter(is_full)
+    })
 }
 
 /// Whether a file that begins like this is a trace, and not responses in Juror's own form.
@@ -46,7 +76,9 @@ pub fn is_trace(head: &[u8]) -> bool {
         return true;
     }
     let line = text.lines().next().unwrap_or_default();
-    let value = serde_json::from_str(line).ok().or_else(|| serde_json::from_str(text).ok());
+    let value = if is_lines(head) { records(text).next() } else { None };
+    let value = value.or_else(|| serde_json::from_str(line).ok());
+    let value = value.or_else(|| serde_json::from_str(text).ok());
     let Some(value) = value.or_else(|| cut_off(line)).or_else(|| cut_off(text)) else {
         return otlp_protobuf::is_request(head) || !delimited(head).0.is_empty();
     };

@@ -77,7 +77,7 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         output::warn_all(&problems);
     }
     if !args.quiet {
-        tell_repeated(aggregator.scores());
+        tell_repeated("", aggregator.scores());
     }
     let mut totals = Totals::of(&aggregator, &plan.gates);
     Calibrating::by_judge(&calibrations, judge.as_ref())
@@ -136,7 +136,7 @@ fn counted(n_results: usize, n_questions: usize) -> String {
 
 /// Says that results count as several answers to a question though no `trial` tells them apart: a file
 /// that was given twice looks the same.
-fn tell_repeated(scores: &ScoreTable) {
+pub(super) fn tell_repeated(place: &str, scores: &ScoreTable) {
     let mut seen = HashSet::new();
     let mut again: Vec<&ScoredItem> = Vec::new();
     for item in scores.items().iter().filter(|item| !item.id.is_empty()) {
@@ -150,7 +150,7 @@ fn tell_repeated(scores: &ScoreTable) {
             n => (format!("{n} results"), "have"),
         };
         output::warn(&format!(
-            "{n} {have} the id of an earlier one, such as `{}`: they count as further answers to the \
+            "{place}{n} {have} the id of an earlier one, such as `{}`: they count as further answers to the \
              same questions\n  hint: leave one of them out if a file was given twice",
             first.id
         ));

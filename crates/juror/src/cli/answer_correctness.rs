@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::Args;
 use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
 use futures_util::stream::{FuturesOrdered, StreamExt as _};
-use juror_files::load_text;
+use juror_files::{end_of_links, load_text};
 use juror_judge::{BLANK, ClaimsError, Correctness, JudgedClaims, Repeat};
 use juror_models::{CallError, Models, Stop};
 use juror_report::calls_table;
@@ -273,7 +273,7 @@ fn cells(
 
 /// Starts the output with its header.
 fn begin(name: &str) -> anyhow::Result<Writer<Box<dyn Write>>> {
-    if name != "-" && is_in_run(std::path::Path::new(name)) {
+    if name != "-" && is_in_run(&end_of_links(std::path::Path::new(name))) {
         return Err(OutputError::InRun(name.to_owned()).into());
     }
     let failed = |error: std::io::Error| anyhow::anyhow!("{name}: cannot write: {error}");

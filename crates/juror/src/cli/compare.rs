@@ -14,6 +14,7 @@ use juror_report::{
 use juror_run::{Output, Plan, load_calibrations};
 use juror_score::ScoreTable;
 
+use super::aggregate::tell_repeated;
 use super::gate::{GateArgs, parse_limit};
 use super::page::{PageArgs, PageFiles, RepliesArgs};
 use super::{RuleArgs, boolish, check_outputs};
@@ -169,6 +170,9 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         // Of results that are gone or changed, the comparison tells itself.
         for run in &runs {
             output::warn_all(&run.problems);
+            if run.manifest.is_none() {
+                tell_repeated(&format!("{}: ", run.facts.source), &run.scores);
+            }
         }
     }
     let [baseline, candidates @ ..] = &runs[..] else { return Ok(Exit::AskedWrongly) };

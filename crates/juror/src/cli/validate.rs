@@ -407,7 +407,7 @@ pub(super) fn kind_of(document: &Document) -> Option<Kind> {
     }
     let first_line = || text.lines().find(|line| !line.trim().is_empty());
     let whole: Option<&RawValue> =
-        serde_json::from_str(text).ok().or_else(|| serde_json::from_str(first_line()?).ok());
+        document.parse(text).ok().or_else(|| document.parse(first_line()?).ok());
     let list: Option<Vec<&RawValue>> = serde_json::from_str(whole?.get()).ok();
     let record = match &list {
         Some(records) => records.first()?,

@@ -16,8 +16,8 @@ fn script(then: &str) -> String {
 #[test]
 fn calls_of_a_bad_server_fail_as_replies() {
     for (then, why) in [
-        ("exit 3", "it has ended"),
-        ("sleep 600", "no reply within 1 s"),
+        ("exit 3", "the MCP server `sh server.sh`: it has ended with exit code 3"),
+        ("sleep 600", "no reply within 1 s; it said a line that is no message: `log line`"),
         ("yes garbage", "it sends lines that are not messages"),
         ("echo '{\"jsonrpc\":\"2.0\",\"id\":3}'; sleep 600", "neither `result` nor `error`"),
     ] {
@@ -64,7 +64,7 @@ fn a_server_that_dies_is_started_again_for_the_next_call() {
 fn a_server_that_cannot_be_reached_is_told_before_anything_starts() {
     let stage = Stage::new();
     for (address, why) in [
-        ("mcp:true", "the MCP server `true`: it has ended"),
+        ("mcp:true", "the MCP server `true`: it has ended with exit code 0"),
         ("mcp:/no/such/program", "cannot be started"),
         ("mcp+http://127.0.0.1:9/mcp", "the MCP server http://127.0.0.1:9/mcp"),
     ] {

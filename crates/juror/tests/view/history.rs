@@ -23,6 +23,18 @@ fn a_metric_is_drawn_over_runs_and_the_line_breaks_where_the_reference_changed()
 }
 
 #[test]
+fn a_damaged_run_is_in_the_table_and_not_in_the_chart() {
+    let stage = Stage::with_two_runs();
+    stage.eval("third", &["x", "y"]);
+    let results = stage.read("runs/second/results.jsonl");
+    stage.write("runs/second/results.jsonl", &results[..results.len() - 40]);
+    let page = stage.view("").page("/history?metric=steps_score");
+    assert_eq!(count(&page, "class=\"mark\""), 2, "{page}");
+    assert_eq!(count(&page, "<td>damaged, not in the chart</td>"), 1, "{page}");
+    assert!(page.contains("/run/second"), "{page}");
+}
+
+#[test]
 fn a_question_is_shown_over_runs_with_links_to_each() {
     let stage = Stage::with_two_runs();
     let viewed = stage.view("");

@@ -60,7 +60,10 @@ fn repeats(run: &str, own: &PageRun<'_>) -> Option<Table> {
         ]
     });
     Some(Table {
-        caption: format!("Several verdicts on the same answer: {run}"),
+        caption: format!(
+            "Several verdicts on the same answer: {run}; SE takes answers as independent, unlike \
+             the intervals above"
+        ),
         titles: cells,
         rows: rows.collect(),
     })

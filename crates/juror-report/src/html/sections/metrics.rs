@@ -1,7 +1,8 @@
 //! Every metric: means with distributions, or how each changed.
 
 use juror_compare::{
-    CandidateComparison, ChangeLimit, Condition, Margin, MetricComparison, MetricStatistics,
+    CandidateComparison, ChangeLimit, Condition, Kind, Margin, MetricComparison, MetricStatistics,
+    WithoutMean,
 };
 use juror_score::statistics::Interval;
 use juror_score::{Better, ScoreTable, Unit, metric};
@@ -55,6 +56,9 @@ fn of_run(run: &PageRun<'_>) -> Table {
     cells.extend(titles[1..].iter().map(|title| Cell::number(title)));
     cells.push(Cell::text("distribution"));
     let rows = run.statistics.micro.iter().map(|(name, own)| row(name, own, run.scores));
+    let kind = run.statistics.kind;
+    let without = run.statistics.without_mean.iter();
+    let rows = without.map(|(name, own)| row_without(name, *own, kind)).chain(rows);
     Table { caption: "Means over all answers".into(), titles: cells, rows: rows.collect() }
 }
 
@@ -75,6 +79,15 @@ fn row(name: &str, own: &MetricStatistics, scores: &ScoreTable) -> Vec<Cell> {
         Cell::number(&percent(own.coverage)),
         Cell::chart(histogram(&values, range, &label)),
     ]
+}
+
+/// The row of a metric that has no mean: how many answers have a number, and why that is all.
+fn row_without(name: &str, own: WithoutMean, kind: Kind) -> Vec<Cell> {
+    let mut cells = vec![Cell::text(name)];
+    cells.extend([NONE; 3].map(Cell::number));
+    cells.extend([count(own.n_scored), percent(own.coverage())].map(|text| Cell::number(&text)));
+    cells.push(Cell::text(own.reason(kind)));
+    cells
 }
 
 /// The range of a metric, if it has one.

@@ -105,6 +105,11 @@ impl Cell {
         Cell { is_number: true, ..Cell::text(text) }
     }
 
+    /// Whether it is the name of a metric, which no table breaks.
+    pub(crate) fn is_metric(&self) -> bool {
+        juror_score::metric(&self.text).is_some()
+    }
+
     pub(crate) fn link(text: &str, href: String) -> Cell {
         Cell { href: Some(href), ..Cell::text(text) }
     }

@@ -215,6 +215,9 @@ fn lacking(statistics: &Statistics) -> Vec<String> {
             shares.entry((own.n_scored, all)).or_default().push(name);
         }
     }
+    for (name, own) in &statistics.without_mean {
+        shares.entry((own.n_scored, own.n_scored + own.n_error)).or_default().push(name);
+    }
     let line = |((n_scored, n_all), names): (&(usize, usize), &Vec<&str>)| {
         let share = percent(*n_scored as f64 / (*n_all).max(1) as f64);
         let names = names.join(", ");

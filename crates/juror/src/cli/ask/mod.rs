@@ -1,9 +1,11 @@
 //! `juror ask`: asks a live agent every question of a reference.
 
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
 
+use anyhow::Context as _;
 use clap::Args;
 use juror_ask::{Asked, QuestionSelection, ResponseFile, ResponseLog, select_questions};
 use juror_files::{load, load_settings};
@@ -137,11 +139,13 @@ pub(super) fn run(args: &AskArgs, line: &[String]) -> anyhow::Result<Exit> {
     };
     let runtime = start_runtime()?;
     let (questioning, name) = work.prepare(questions, &runtime)?;
-    if args.output == "-" {
-        let asked = ask_all(questioning, &runtime, &ResponseLog::stream(print_line), args.quiet)?;
+    let path = Path::new(&args.output);
+    if let Some(stream) =
+        stream_to(path).with_context(|| format!("{}: cannot write", args.output))?
+    {
+        let asked = ask_all(questioning, &runtime, &stream, args.quiet)?;
         return Ok(args.report(&asked));
     }
-    let path = Path::new(&args.output);
     let replaces = args.fresh && path.exists();
     let questioning = start_first(questioning, &runtime, replaces)?;
     let identity = (name.as_str(), questioning.identity());
@@ -201,6 +205,18 @@ fn check_ending(output: &str) -> anyhow::Result<()> {
         "{output}: responses are written one a line, as they come\n  hint: name a file that ends with .jsonl"
     );
     Ok(())
+}
+
+/// Returns where responses go if that is no file to go on with: standard output, a pipe, a device.
+fn stream_to(path: &Path) -> std::io::Result<Option<ResponseLog>> {
+    if path == Path::new("-") {
+        return Ok(Some(ResponseLog::stream(print_line)));
+    }
+    if !path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Ok(None);
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    Ok(Some(ResponseLog::stream(move |line| (&file).write_all(format!("{line}\n").as_bytes()))))
 }
 
 fn print_line(line: &str) -> std::io::Result<()> {
