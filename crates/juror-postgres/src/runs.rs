@@ -254,7 +254,12 @@ impl HeldShared {
              ON CONFLICT (run, file, content, piece) DO UPDATE SET bytes = EXCLUDED.bytes
              RETURNING 1";
         let mut values = self.own();
-        values.extend([boxed(file.to_owned()), boxed(content), boxed(piece), boxed(bytes.to_vec())]);
+        values.extend([
+            boxed(file.to_owned()),
+            boxed(content),
+            boxed(piece),
+            boxed(bytes.to_vec()),
+        ]);
         self.run(sql, values).await.map(drop)
     }
 
@@ -286,11 +291,7 @@ impl HeldShared {
 }
 
 impl HeldRun for HeldShared {
-    fn append<'a>(
-        &'a self,
-        file: &'a str,
-        line: &'a [u8],
-    ) -> Pending<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, file: &'a str, line: &'a [u8]) -> Pending<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let place = self.next_piece(file).await?;
             self.put_piece(file, place, line).await
@@ -313,7 +314,8 @@ impl HeldRun for HeldShared {
                  ON CONFLICT (run, file) DO UPDATE SET content = EXCLUDED.content)
              SELECT 1 FROM own";
         let removed: Vec<String> = change.removed.iter().map(ToString::to_string).collect();
-        let written: Vec<String> = change.written.iter().map(|(file, _)| (*file).to_owned()).collect();
+        let written: Vec<String> =
+            change.written.iter().map(|(file, _)| (*file).to_owned()).collect();
         let mut state = wait(self.state.lock());
         for file in removed.iter().chain(&written) {
             state.growing.remove(file);

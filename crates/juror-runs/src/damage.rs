@@ -25,9 +25,9 @@ impl StoredRun {
     /// gone, cut off or changed. Reads next to nothing, so that lists of runs can tell.
     pub fn damage(&self) -> Option<String> {
         match self.written() {
-            Some(written) => self
-                .lost_file()
-                .or_else(|| other_size(self.size_of(RunFile::Results)?, written)),
+            Some(written) => {
+                self.lost_file().or_else(|| other_size(self.size_of(RunFile::Results)?, written))
+            }
             // Earlier releases do not say what they wrote.
             None if self.manifest.is_complete => cut_off(&self.results_path()?),
             None => None,

@@ -47,7 +47,8 @@ impl RunStore for RunFolders {
             let entry = entry.map_err(cannot)?;
             // Links are left to those who made them.
             let is_folder = entry.file_type().map_err(cannot)?.is_dir();
-            let has_files = || RunFile::ALL.iter().any(|file| file.path_in(&entry.path()).is_file());
+            let has_files =
+                || RunFile::ALL.iter().any(|file| file.path_in(&entry.path()).is_file());
             if let Ok(name) = entry.file_name().into_string()
                 && is_folder
                 && has_files()
@@ -131,11 +132,7 @@ impl HeldFolder {
 }
 
 impl HeldRun for HeldFolder {
-    fn append<'a>(
-        &'a self,
-        file: &'a str,
-        line: &'a [u8],
-    ) -> Pending<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, file: &'a str, line: &'a [u8]) -> Pending<'a, Result<(), StoreError>> {
         let path = || self.folder.join(file);
         let appended = match self.journal(file) {
             Some(journal) => journal.append_bytes(line).map_err(|error| failed(&path(), &error)),

@@ -20,6 +20,7 @@
 
 mod address;
 mod canonical;
+mod copy;
 mod damage;
 mod differences;
 mod find;
@@ -40,6 +41,7 @@ mod stored;
 mod work_tree;
 
 pub use canonical::CanonicalHash;
+pub use copy::{Copied, copy_run};
 pub use differences::differing_parts;
 pub use find::{FindError, find_run};
 pub use fingerprint::{file_hash, fingerprint, short_hash};

@@ -83,15 +83,13 @@ impl RunFolder {
         Ok(RunFolder { path: shared.folder(), shared: Some(Arc::new(shared)) })
     }
 
-    /// Returns a folder with one file of a run; `None` if the run has no such file.
-    pub(crate) fn shared_copy(
-        store: &dyn RunStore,
-        name: &str,
-        file: RunFile,
-    ) -> Result<Option<tempfile::TempDir>, StoreError> {
-        let desk = new_desk()?;
-        let is_there = store.fetch(name, file.name(), &file.path_in(desk.path()))?;
-        Ok(is_there.then_some(desk))
+    /// Returns a temporary folder for files of a run.
+    pub(crate) fn desk() -> Result<tempfile::TempDir, StoreError> {
+        let cannot = |error: io::Error| StoreError::Open {
+            path: std::env::temp_dir(),
+            reason: error.to_string(),
+        };
+        tempfile::Builder::new().prefix("juror-run").tempdir().map_err(cannot)
     }
 
     /// Returns the path of the folder.
@@ -143,9 +141,10 @@ pub(crate) struct SharedRun {
 
 impl SharedRun {
     fn new(store: Arc<dyn RunStore>, name: &str) -> Result<SharedRun, StoreError> {
-        let desk = new_desk()?;
+        let desk = RunFolder::desk()?;
         let path = desk.path().join(name);
-        let cannot = |error: io::Error| StoreError::Open { path: path.clone(), reason: error.to_string() };
+        let cannot =
+            |error: io::Error| StoreError::Open { path: path.clone(), reason: error.to_string() };
         std::fs::create_dir(&path).map_err(cannot)?;
         Ok(SharedRun {
             store,
@@ -253,14 +252,6 @@ impl fmt::Debug for SharedRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SharedRun({})", self.store.place_of(&self.name))
     }
-}
-
-fn new_desk() -> Result<tempfile::TempDir, StoreError> {
-    let cannot = |error: io::Error| StoreError::Open {
-        path: std::env::temp_dir(),
-        reason: error.to_string(),
-    };
-    tempfile::Builder::new().prefix("juror-run").tempdir().map_err(cannot)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -84,7 +84,7 @@ impl StoredRun {
         match Manifest::read(folder) {
             Ok(Some(Ok(manifest))) => {
                 Ok(StoredRun { folder: folder.to_owned(), manifest, shared: None })
-            },
+            }
             Ok(Some(Err(BadManifest::OtherFormat(format)))) => {
                 Err(RunReadError::OtherFormat { path, format })
             }
@@ -112,6 +112,11 @@ impl StoredRun {
     /// Returns the file of statistics, if there is one.
     pub fn statistics_path(&self) -> Option<PathBuf> {
         self.path_of(RunFile::Statistics)
+    }
+
+    /// Returns the file of attempts, if there is one.
+    pub fn attempts_path(&self) -> Option<PathBuf> {
+        self.path_of(RunFile::Attempts)
     }
 
     /// Returns the journal: the file that gets a line for every finished item.
@@ -205,7 +210,8 @@ pub fn stored_runs(root: &Path) -> Result<Vec<Result<StoredRun, RunReadError>>, 
         let cannot = |error| RunReadError::Io { path: root.to_owned(), error };
         folders_in(root).map_err(cannot)?.iter().map(|folder| StoredRun::open(folder)).collect()
     };
-    let is_run = |run: &Result<StoredRun, RunReadError>| !matches!(run, Err(RunReadError::NoRun { .. }));
+    let is_run =
+        |run: &Result<StoredRun, RunReadError>| !matches!(run, Err(RunReadError::NoRun { .. }));
     let mut runs: Vec<_> = opened.into_iter().filter(is_run).collect();
     let key = |run: &Result<StoredRun, RunReadError>| {
         let run = run.as_ref().ok()?;

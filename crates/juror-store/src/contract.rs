@@ -5,7 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{HeldRun, Key, NewReply, Origin, ReplyStore, RunChange, RunStore, StoredReply, ToolStore, Which, wait};
+use crate::{
+    HeldRun, Key, NewReply, Origin, ReplyStore, RunChange, RunStore, StoredReply, ToolStore, Which,
+    wait,
+};
 
 /// A place for stores, which is empty at first.
 pub trait Site {

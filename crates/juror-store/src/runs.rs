@@ -41,11 +41,7 @@ pub trait RunStore: Send + Sync {
 /// a crash of this process once the function returns; in a database, of the server too.
 pub trait HeldRun: Send + Sync {
     /// Appends a line, with its end, to a file of the run.
-    fn append<'a>(
-        &'a self,
-        file: &'a str,
-        line: &'a [u8],
-    ) -> Pending<'a, Result<(), StoreError>>;
+    fn append<'a>(&'a self, file: &'a str, line: &'a [u8]) -> Pending<'a, Result<(), StoreError>>;
 
     /// Replaces and removes files of the run.
     fn change(&self, change: &RunChange<'_>) -> Result<(), StoreError>;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use juror_document::{Notice, option, phrase};
 use juror_store::{RunStore, StoreError};
 
+use crate::copy::manifest_of;
 use crate::manifest::{Manifest, Resume};
-use crate::run_file::RunFile;
 use crate::run_folder::RunFolder;
 
 /// The folder chosen for a run.
@@ -65,9 +65,7 @@ pub(crate) fn choose_folder(root: &Path, run: &Manifest, resume: Resume) -> Chos
     let known = if resume.fresh { Vec::new() } else { known_runs(root, run) };
     let is_idle = |folder: &PathBuf| is_idle(folder, run);
     match choose_among(known, run, resume, is_idle) {
-        Ok(folder) => {
-            Chosen { folder: folder.as_path().into(), is_new: false, passed_over: None }
-        }
+        Ok(folder) => Chosen { folder: folder.as_path().into(), is_new: false, passed_over: None },
         Err(passed_over) => {
             let folder = new_folder(root, run);
             Chosen { folder: folder.as_path().into(), is_new: true, passed_over }
@@ -83,9 +81,8 @@ pub(crate) fn choose_shared(
 ) -> Result<Chosen, StoreError> {
     let names = store.runs()?;
     let known = if resume.fresh { Vec::new() } else { known_shared(&*store, run, &names)? };
-    let name_of = |shown: &PathBuf| {
-        names.iter().find(|name| PathBuf::from(store.place_of(name)) == *shown)
-    };
+    let name_of =
+        |shown: &PathBuf| names.iter().find(|name| PathBuf::from(store.place_of(name)) == *shown);
     // If the database is gone by now, opening the log reports why.
     let is_idle = |shown: &PathBuf| {
         name_of(shown).is_some_and(|name| !store.is_held(name).unwrap_or_default())
@@ -110,7 +107,7 @@ fn known_shared(
 ) -> Result<Vec<(PathBuf, Manifest)>, StoreError> {
     let mut runs = Vec::new();
     for name in names {
-        let known = manifest_in(store, name)?;
+        let known = manifest_of(store, name)?;
         runs.extend(
             known
                 .filter(|known| known.kind == run.kind)
@@ -119,12 +116,6 @@ fn known_shared(
     }
     sort(&mut runs);
     Ok(runs)
-}
-
-/// Reads the manifest of a run in a database; `None` if it has none of this release.
-fn manifest_in(store: &dyn RunStore, name: &str) -> Result<Option<Manifest>, StoreError> {
-    let desk = RunFolder::shared_copy(store, name, RunFile::Manifest)?;
-    Ok(desk.and_then(|desk| Manifest::read(desk.path()).ok()??.ok()))
 }
 
 /// Returns an earlier run to go on with, or else one that the user may have meant.

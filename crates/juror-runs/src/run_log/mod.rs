@@ -22,8 +22,8 @@ use juror_files::WholeFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use choose::{Chosen, choose_folder, choose_shared};
 pub use choose::plain;
+pub(crate) use choose::{Chosen, choose_folder, choose_shared};
 pub use error::RunLogError;
 pub use journal::Journal;
 
@@ -200,10 +200,32 @@ impl<T: Entry> RunLog<T> {
         self.publish(&[results, aggregates, statistics, RunFile::Manifest])
     }
 
+    /// Removes the run, of which nothing came.
+    pub fn discard(self) -> Result<(), RunLogError> {
+        if let Some(shared) = self.folder.database() {
+            return shared.remove().map_err(RunLogError::Store);
+        }
+        let folder = self.folder().to_owned();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| RunLogError::Io { path, error }
+        };
+        drop(self);
+        for path in RunFile::ALL.map(|file| file.path_in(&folder)).iter().rev() {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => other.map_err(failed(path))?,
+            }
+        }
+        std::fs::remove_dir(&folder).map_err(failed(&folder))
+    }
+
     /// Reads the last line of each item in a folder, in the order written; `None` if the folder has
     /// no log of this kind. Takes no lock, and changes nothing.
     pub fn read(folder: &Path) -> Result<Option<Vec<T::Line>>, RunLogError> {
-        let Some(lines) = journal::read_lines::<T::Line>(folder, T::KIND.log_file())? else { return Ok(None) };
+        let Some(lines) = journal::read_lines::<T::Line>(folder, T::KIND.log_file())? else {
+            return Ok(None);
+        };
         let mut seen = HashSet::new();
         let is_last = |line: &T::Line| seen.insert(T::id(line));
         let mut last: Vec<T::Line> = lines.into_iter().rev().filter(is_last).collect();
