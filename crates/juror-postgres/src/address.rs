@@ -249,8 +249,8 @@ fn schema_name(name: &str) -> Result<String, StoreError> {
 
 /// Names that can be those of folders too.
 fn run_name(name: &str) -> Result<String, StoreError> {
-    let is_plain = |c: char| !c.is_control() && !r#"/\:*?"<>|"#.contains(c);
-    let is_one = !name.trim().is_empty() && !name.starts_with('.') && name.len() <= 200;
+    let is_plain = |c: char| !c.is_control() && !"/\\".contains(c);
+    let is_one = !name.trim().is_empty() && !name.starts_with('.') && name.len() <= 255;
     if is_one && name.chars().all(is_plain) {
         return Ok(name.to_owned());
     }

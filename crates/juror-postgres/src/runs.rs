@@ -216,13 +216,12 @@ impl HeldShared {
     /// Takes the next place in a file that grows.
     async fn next_piece(&self, file: &str) -> Result<(i64, i64), StoreError> {
         let mut state = self.state.lock().await;
-        if !state.growing.contains_key(file) {
-            let begun = self.begin_file(file, state.new_content()).await?;
-            state.growing.insert(file.to_owned(), begun);
-        }
-        let Some((content, next)) = state.growing.get_mut(file) else { return Ok((0, 0)) };
-        *next += 1;
-        Ok((*content, *next - 1))
+        let (content, piece) = match state.growing.get(file) {
+            Some(place) => *place,
+            None => self.begin_file(file, state.new_content()).await?,
+        };
+        state.growing.insert(file.to_owned(), (content, piece + 1));
+        Ok((content, piece))
     }
 
     /// Makes a file that grows, unless it is there; returns which pieces it has, and the number of

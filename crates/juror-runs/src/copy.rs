@@ -118,7 +118,6 @@ mod tests {
         let [one, two] = ["one", "two"].map(|name| root.path().join(name));
         store(&one, "a", true);
         let there = store(&two, "a", true);
-        std::fs::write(one.join("run.json"), "{}").expect("written");
         let (from, to) = (RunFolders::new(&one), RunFolders::new(&two));
         let copy = |name: &str| copy_run(&from, &to, name).expect("asked");
         assert_eq!(copy("a"), Copied::OtherRun);

@@ -86,6 +86,10 @@ impl RunStore for RunFolders {
     }
 
     fn hold(&self, run: &str) -> Result<Option<Box<dyn HeldRun>>, StoreError> {
+        // A run that is refused is left as it is.
+        if self.is_held(run)? {
+            return Ok(None);
+        }
         let folder = self.root.join(run);
         let lock = |file: RunFile| Journal::lock(&file.path_in(&folder), "");
         let journals = match (lock(RunFile::Records), lock(RunFile::Attempts)) {

@@ -122,9 +122,10 @@ impl JudgeAll<'_> {
         let judge = |next: Waiting| async move {
             let judgement = self.judge_one(&next).await;
             // Others go on meanwhile, however long the log takes.
-            let logged = match judgement.is_unfinished() {
-                true => Ok(()),
-                false => self.append(&next, &judgement).await,
+            let logged = if judgement.is_unfinished() {
+                Ok(())
+            } else {
+                self.append(&next, &judgement).await
             };
             (next, judgement, logged)
         };

@@ -59,7 +59,7 @@ enum Command {
         /// Copy the replies of tools, rather than those of models.
         #[arg(long)]
         tools: bool,
-        /// Copy runs, rather than replies: all of a folder or a database, or the one that FROM names.
+        /// Copy runs, rather than replies: all that are there, or the one that FROM names.
         #[arg(long, conflicts_with = "tools")]
         runs: bool,
     },

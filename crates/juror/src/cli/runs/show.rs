@@ -27,7 +27,7 @@ const HASH_WIDTH: usize = 12;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
-    /// Folder of the run, its address in a database, or its name or id among the runs that are kept.
+    /// Folder or address of the run, or its name or id among the runs that are kept.
     #[arg(value_name = "RUN")]
     run: String,
 
