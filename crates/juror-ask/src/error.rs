@@ -43,7 +43,7 @@ impl AskError {
         match self {
             AskError::Agent(error) => error.is_outside(),
             AskError::Write(_) => true,
-            AskError::Log(error) => matches!(error, RunLogError::Io { .. }),
+            AskError::Log(error) => matches!(error, RunLogError::Io { .. }) || error.is_outside(),
             AskError::Finished { .. } | AskError::Changed { .. } | AskError::NotOurs { .. } => {
                 false
             }

@@ -216,7 +216,7 @@ impl<T: Fn(AnswerLine)> Asking<'_, T> {
             Err(why) => return Ok(Told::Left(why)),
         };
         let response = Response::of(&attempt, self.sees_calls);
-        self.log.append(&response)?;
+        self.log.append(&response).await?;
         (self.tell)(self.line(&attempt, &response));
         Ok(Told::Answered { failed: response.error().is_some(), usd: attempt.usd })
     }

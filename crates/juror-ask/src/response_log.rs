@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use juror_bench::Selected;
 use juror_files::WholeFile;
-use juror_runs::{Journal, RunLogError};
+use juror_runs::{Journal, RunFile, RunFolder, RunLogError};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -58,7 +58,22 @@ impl ResponseLog {
     /// Opens the file that responses are appended to, and reads those that are there. `is_new` says
     /// that there can be none, and `fresh` that they do not count.
     pub fn open(path: &Path, is_new: bool, fresh: bool) -> Result<ResponseLog, RunLogError> {
-        let mut journal = Journal::lock(path, LINE_START)?;
+        ResponseLog::read(path, Journal::lock(path, LINE_START)?, is_new, fresh)
+    }
+
+    /// Opens the responses of a run that may be in a database.
+    pub fn open_in(folder: &RunFolder, fresh: bool) -> Result<ResponseLog, RunLogError> {
+        let file = RunFile::Attempts;
+        let journal = Journal::of_run(folder, file, LINE_START)?;
+        ResponseLog::read(&file.path_in(folder.path()), journal, false, fresh)
+    }
+
+    fn read(
+        path: &Path,
+        mut journal: Journal,
+        is_new: bool,
+        fresh: bool,
+    ) -> Result<ResponseLog, RunLogError> {
         let mut known = HashMap::new();
         if is_new {
             journal.refuse_lines()?;
@@ -81,9 +96,9 @@ impl ResponseLog {
     }
 
     /// Writes a response.
-    pub(crate) fn append(&self, response: &Response<'_>) -> Result<(), AskError> {
+    pub(crate) async fn append(&self, response: &Response<'_>) -> Result<(), AskError> {
         match &self.place {
-            Place::Journal(_, journal) => Ok(journal.append(response)?),
+            Place::Journal(_, journal) => Ok(journal.append_async(response).await?),
             Place::Stream(write) => {
                 // Strings and numbers always serialize.
                 let line = serde_json::to_string(response).unwrap_or_default();
@@ -113,7 +128,8 @@ impl ResponseLog {
         let mut kept: Vec<_> = each.filter(|(at, (id, _))| last.get(id) == Some(at)).collect();
         kept.sort_by_key(|(at, (id, _))| (place(id), *at));
         write_all(&path, kept.into_iter().map(|(_, (_, known))| known.line))
-            .map_err(|error| AskError::Log(RunLogError::Io { path: path.clone(), error }))
+            .map_err(|error| AskError::Log(RunLogError::Io { path: path.clone(), error }))?;
+        Ok(journal.publish()?)
     }
 }
 

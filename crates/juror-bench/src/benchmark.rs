@@ -74,7 +74,8 @@ impl BenchError {
         match self {
             BenchError::Keep(_) | BenchError::Unreachable(_) | BenchError::Serve(_) => true,
             BenchError::Setup(error) => error.is_outside(),
-            BenchError::Queries(_) | BenchError::Folder(_) => false,
+            BenchError::Folder(error) => error.is_outside(),
+            BenchError::Queries(_) => false,
         }
     }
 }
@@ -103,14 +104,14 @@ impl Benchmark {
 
     /// Starts the run in its folder, or resumes it.
     fn open_log(&self) -> Result<Option<RunLog<Attempt>>, RunLogError> {
-        let Some(folder) = self.home.folder() else { return Ok(None) };
-        let log = RunLog::open(folder, self.manifest.clone(), self.resume, Some)?;
+        let Some(folder) = self.home.run_folder() else { return Ok(None) };
+        let log = RunLog::open(folder.clone(), self.manifest.clone(), self.resume, Some)?;
         if log.n_known() > 0 {
             let is_known = |own: &&Selected| log.get(&own.log_id()).is_some();
             let (n_known, n_all) =
                 (self.queries.iter().filter(is_known).count(), self.queries.len());
             let done = if self.has_trials() { "attempts were made" } else { "queries were tried" };
-            let folder = folder.display();
+            let folder = log.place();
             let text = format!("resuming {folder}: {n_known} of {n_all} {done}");
             (self.listener)(Event::Note(text.into()));
         }
@@ -278,11 +279,21 @@ impl Outcome<'_> {
             name: name.clone(),
             config: identity.config(queries),
             provenance,
-            run: self.log.as_ref().map(|log| log.folder().display().to_string()),
+            run: self.log.as_ref().map(RunLog::place),
             judge,
             judged: &self.tried.judged,
             took: self.took,
         }
+    }
+
+    /// Returns the folder that has the files of the run, for those who read them at once.
+    pub fn run_folder(&self) -> Option<&Path> {
+        self.log.as_ref().map(RunLog::folder)
+    }
+
+    /// Returns a message for the user, once, if something happened to the database of the run.
+    pub fn news(&self) -> Option<String> {
+        self.log.as_ref().and_then(RunLog::news)
     }
 
     /// Returns whether the run is stored in a folder.

@@ -135,7 +135,7 @@ impl<'b> Schedule<'b, '_> {
         }
         let outcome = equipped.attempt(selected, self.interrupt).await;
         if let (Some(log), Ok(attempted)) = (self.log, &outcome) {
-            log.append(attempted)?;
+            log.append_async(attempted).await?;
         }
         Ok(Trial { at, is_known: false, outcome })
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::path::Path;
 
 use juror_compare::Kind;
 use juror_document::{Document, Look, Problems};
@@ -41,9 +40,9 @@ pub struct NotJudged(String);
 const PREFERRED: [&str; 3] = ["sopr_score", "answer_f1", "answer_relevance"];
 
 impl JudgedRun {
-    /// Reads the folder of a run.
+    /// Reads a run in a folder or a database.
     pub fn open(folder: &str) -> Result<JudgedRun, UnreadableRun> {
-        let stored = StoredRun::open(Path::new(folder))?;
+        let stored = StoredRun::at(folder)?;
         let results = stored.needed(RunFile::Results)?;
         let document = load(&results.display().to_string())?;
         let run = match stored.manifest.kind {
@@ -53,7 +52,7 @@ impl JudgedRun {
                 of_attempts(&document, judge.as_ref())
             }
         };
-        Ok(JudgedRun { damage: stored.damage_within(), ..run.named(folder)? })
+        Ok(JudgedRun { damage: stored.damage_within(), ..run.named(&stored.place())? })
     }
 
     /// Reads a file of results.

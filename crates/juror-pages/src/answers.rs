@@ -1,6 +1,7 @@
 //! Which text belongs to which row of a run's numbers.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::scored_run::ScoredRun;
 use hashbrown::HashMap;
@@ -12,7 +13,7 @@ use juror_runs::RunFile;
 use serde::Deserialize;
 
 /// The journal of a benchmark, in which each line is an attempt with the calls of the agent.
-pub(crate) struct AttemptLines(Document);
+pub(crate) struct AttemptLines(Arc<Document>);
 
 /// What identifies an attempt in the journal.
 #[derive(Deserialize)]
@@ -23,14 +24,15 @@ struct AttemptName {
 }
 
 impl AttemptLines {
-    /// Reads the journal of a run, if it is a benchmark and has one. A journal that cannot be read
+    /// Returns the journal of a run, if it is a benchmark and has one. A journal that cannot be read
     /// only means that calls are not shown.
     pub(crate) fn of(run: &ScoredRun) -> Option<AttemptLines> {
         if run.facts.kind != Kind::Bench || run.manifest.is_none() {
             return None;
         }
         let path = RunFile::Attempts.path_in(Path::new(&run.facts.source));
-        load(&path.display().to_string()).ok().map(AttemptLines)
+        let in_folder = || load(&path.display().to_string()).ok().map(Arc::new);
+        run.attempts.clone().or_else(in_folder).map(AttemptLines)
     }
 
     /// The last line of each attempt: an attempt that was made again has several.

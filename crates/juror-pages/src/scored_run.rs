@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use juror_compare::{
     ByMetric, CalibratedMetric, Calibration, ComparedRun, Flip, Kind, RunFacts, Statistics,
@@ -12,7 +13,7 @@ use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
 use juror_run::{Calibrating, Plan, ProfileNumber, Settings, scoring_rules};
-use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun};
+use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun, is_shared, shown};
 use juror_score::read::{OwnMetrics, ResultCase};
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{JudgedBy, Profile, Release, ScoreTable, explain, score};
@@ -35,6 +36,8 @@ pub struct ScoredRun {
     pub problems: Problems,
     /// What a run says about itself; `None` for a file of results.
     pub manifest: Option<Manifest>,
+    /// The attempts of a benchmark in a database.
+    pub(crate) attempts: Option<Arc<Document>>,
     /// The results, for explanations.
     document: Document,
     profile: Profile,
@@ -55,8 +58,15 @@ pub enum UnreadableRun {
     Results(#[from] Problems),
 }
 
+impl UnreadableRun {
+    /// Returns whether something outside failed, rather than the request being wrong.
+    pub fn is_outside(&self) -> bool {
+        matches!(self, UnreadableRun::Run(error) if error.is_outside())
+    }
+}
+
 impl ScoredRun {
-    /// Reads the folder of a run, or a file of results.
+    /// Reads a run in a folder or a database, or a file of results.
     pub fn read(name: &str, plan: &Plan) -> Result<ScoredRun, UnreadableRun> {
         ScoredRun::read_with(name, plan, &OwnMetrics::default())
     }
@@ -67,8 +77,8 @@ impl ScoredRun {
         plan: &Plan,
         metrics: &OwnMetrics,
     ) -> Result<ScoredRun, UnreadableRun> {
-        if Path::new(name).is_dir() {
-            ScoredRun::read_folder(name, plan, metrics)
+        if is_shared(Path::new(name)) || Path::new(name).is_dir() {
+            ScoredRun::read_run(name, plan, metrics)
         } else {
             let document = load(name)?;
             let kind = kind_of(&document);
@@ -84,17 +94,13 @@ impl ScoredRun {
         }
     }
 
-    /// Reads the results in the folder of a run, by the rules that the run had.
-    fn read_folder(
-        name: &str,
-        plan: &Plan,
-        metrics: &OwnMetrics,
-    ) -> Result<ScoredRun, UnreadableRun> {
-        let run = StoredRun::open(Path::new(name))?;
+    /// Reads the results of a run in a folder or a database, by the rules that the run had.
+    fn read_run(name: &str, plan: &Plan, metrics: &OwnMetrics) -> Result<ScoredRun, UnreadableRun> {
+        let run = StoredRun::at(name)?;
         let results = run.needed(RunFile::Results)?;
         let own = plan_of(&run.manifest, plan);
         let document = load(&results.display().to_string())?;
-        let mut facts = facts_of(name, &run.manifest);
+        let mut facts = facts_of(&shown(Path::new(name)).display().to_string(), &run.manifest);
         facts.judged_by = match facts.kind {
             Kind::Eval => judge_of_questions(&document),
             Kind::Bench => described_judge(&run.manifest),
@@ -104,7 +110,12 @@ impl ScoredRun {
         scored.scores.owe(trials.unwrap_or(1));
         let damage = damage(&run.manifest, &scored.scores);
         scored.facts.damage = damage.or_else(|| run.damage_within());
-        Ok(ScoredRun { manifest: Some(run.manifest), ..scored })
+        // What was fetched from a database goes with `run`, unless it is loaded.
+        let is_wanted = is_shared(Path::new(name)) && scored.facts.kind == Kind::Bench;
+        let attempts = is_wanted.then(|| run.attempts_path()).flatten();
+        let attempts = attempts.and_then(|path| load(&path.display().to_string()).ok());
+        let attempts = attempts.map(Arc::new);
+        Ok(ScoredRun { manifest: Some(run.manifest), attempts, ..scored })
     }
 
     /// Reads results of `juror eval`, of `juror bench`, or of the libraries they replace.
@@ -132,7 +143,7 @@ impl ScoredRun {
             facts.release = aggregator.told_rules().release();
         }
         let (profile, scores) = (aggregator.profile().clone(), aggregator.into_scores());
-        Ok(ScoredRun { facts, scores, problems, manifest: None, document, profile })
+        Ok(ScoredRun { facts, scores, problems, manifest: None, attempts: None, document, profile })
     }
 
     fn of_attempts(facts: RunFacts, document: Document, plan: Plan) -> Result<ScoredRun, Problems> {
@@ -143,7 +154,7 @@ impl ScoredRun {
         let mut scores = ScoreTable::of_attempts();
         file.results.iter().for_each(|card| scores.push_attempt(card));
         let (manifest, profile) = (None, plan.profile);
-        Ok(ScoredRun { facts, scores, problems, manifest, document, profile })
+        Ok(ScoredRun { facts, scores, problems, manifest, attempts: None, document, profile })
     }
 
     /// What comparison sees of it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use juror_store::StoreError;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
@@ -15,6 +15,9 @@ use crate::password;
 
 const EXAMPLE: &str =
     "for example postgresql://user@host/database?sslmode=verify-full&schema=juror";
+
+/// What cannot stand in the name of a run as it is.
+const IN_NAMES: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'%').add(b'&').add(b'+').add(b'\'');
 
 /// How long to wait for a server that went away.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -35,6 +38,8 @@ pub struct Address {
     pub(crate) tls: Tls,
     pub(crate) patience: Duration,
     connect_timeout: Duration,
+    /// The name of one run in the database.
+    run: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -94,6 +99,7 @@ impl Address {
             tls: Tls::Off,
             patience: PATIENCE,
             connect_timeout: CONNECT_TIMEOUT,
+            run: None,
         };
         address.set_parameters(&url)?;
         if address.password.is_none() {
@@ -112,8 +118,10 @@ impl Address {
                 "host" => self.host = Host::of(&value),
                 "connect_timeout" => self.connect_timeout = seconds(&name, &value)?,
                 "patience" => self.patience = seconds(&name, &value)?,
+                "run" => self.run = Some(run_name(&value)?),
                 name => {
-                    let known = "sslmode, sslrootcert, schema, host, connect_timeout, patience";
+                    let known =
+                        "sslmode, sslrootcert, schema, host, connect_timeout, patience, run";
                     let problem = format!("it has a parameter `{name}`; there are {known}");
                     return Err(wrong(problem));
                 }
@@ -135,6 +143,31 @@ impl Address {
             }
         };
         Ok(())
+    }
+
+    /// Returns the name of the run that the address is of, if it is of one.
+    pub fn run(&self) -> Option<&str> {
+        self.run.as_deref()
+    }
+
+    /// Returns the address of a run in this database.
+    #[must_use]
+    pub fn of_run(&self, name: &str) -> Address {
+        Address { run: Some(name.to_owned()), ..self.clone() }
+    }
+
+    /// Returns the address of all runs in this database.
+    #[must_use]
+    pub fn of_all_runs(&self) -> Address {
+        Address { run: None, ..self.clone() }
+    }
+
+    /// Refuses the address of a run where that of a whole database is meant.
+    pub(crate) fn of_no_run(self) -> Result<Address, StoreError> {
+        match &self.run {
+            None => Ok(self),
+            Some(run) => Err(wrong(format!("`run={run}` names a run, and a store is meant"))),
+        }
     }
 
     /// Returns how to connect.
@@ -215,6 +248,16 @@ fn schema_name(name: &str) -> Result<String, StoreError> {
     Err(wrong(format!("`schema={name}`: a schema has small letters, digits and `_`")))
 }
 
+/// Names that can be those of folders too.
+fn run_name(name: &str) -> Result<String, StoreError> {
+    let is_plain = |c: char| !c.is_control() && !"/\\".contains(c);
+    let is_one = !name.trim().is_empty() && !name.starts_with('.') && name.len() <= 255;
+    if is_one && name.chars().all(is_plain) {
+        return Ok(name.to_owned());
+    }
+    Err(wrong(format!("`run={}`: a run is named like a folder", name.escape_debug())))
+}
+
 fn seconds(name: &str, value: &str) -> Result<Duration, StoreError> {
     let seconds = value.parse().ok().map(Duration::from_secs);
     seconds.ok_or_else(|| wrong(format!("`{name}={value}` is not a number of seconds")))
@@ -225,23 +268,34 @@ fn wrong(problem: impl std::fmt::Display) -> StoreError {
     StoreError::Address { problem, hint: Some(EXAMPLE) }
 }
 
+/// Shows an address that can be given again, where a password comes from elsewhere.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (user, database, schema) = (&self.user, &self.database, &self.schema);
-        match &self.host {
-            Host::Name(host) if host.contains(':') => {
-                write!(f, "postgresql://{user}@[{host}]:{}/{database}?schema={schema}", self.port)
+        let (host, socket) = match &self.host {
+            Host::Name(host) if host.contains(':') => (format!("[{host}]"), None),
+            Host::Name(host) => (host.clone(), None),
+            Host::Socket(folder) => ("localhost".to_owned(), Some(folder.display())),
+        };
+        write!(f, "postgresql://{user}@{host}")?;
+        if self.port != 5432 {
+            write!(f, ":{}", self.port)?;
+        }
+        write!(f, "/{database}?")?;
+        if let Some(socket) = socket {
+            write!(f, "host={socket}&")?;
+        }
+        match &self.tls {
+            Tls::Off if !self.host.is_here() => write!(f, "sslmode=disable&")?,
+            Tls::VerifyFull { roots: Some(roots) } => {
+                write!(f, "sslrootcert={}&", roots.display())?;
             }
-            Host::Name(host) if self.port == 5432 => {
-                write!(f, "postgresql://{user}@{host}/{database}?schema={schema}")
-            }
-            Host::Name(host) => {
-                write!(f, "postgresql://{user}@{host}:{}/{database}?schema={schema}", self.port)
-            }
-            Host::Socket(folder) => {
-                let folder = folder.display();
-                write!(f, "postgresql://{user}@/{database}?host={folder}&schema={schema}")
-            }
+            Tls::Off | Tls::VerifyFull { roots: None } => {}
+        }
+        write!(f, "schema={schema}")?;
+        match &self.run {
+            Some(run) => write!(f, "&run={}", utf8_percent_encode(run, IN_NAMES)),
+            None => Ok(()),
         }
     }
 }
@@ -266,8 +320,15 @@ mod tests {
         for (text, shown) in [
             ("postgresql://ann:hush@db.org/evals", "postgresql://ann@db.org/evals?schema=juror"),
             ("postgres://db.org:6543/e?schema=a_1", "postgresql://me@db.org:6543/e?schema=a_1"),
-            ("postgresql:///e?host=/run/pg", "postgresql://me@/e?host=/run/pg&schema=juror"),
-            ("postgresql://a%40b:h%2Fush@[::1]/e", "postgresql://a@b@[::1]:5432/e?schema=juror"),
+            (
+                "postgresql://localhost:6543/e?host=/run/pg",
+                "postgresql://me@localhost:6543/e?host=/run/pg&schema=juror",
+            ),
+            ("postgresql://a%40b:h%2Fush@[::1]/e", "postgresql://a@b@[::1]/e?schema=juror"),
+            (
+                "postgresql://ann:hush@db.org/e?sslmode=disable&run=a%20%26b",
+                "postgresql://ann@db.org/e?sslmode=disable&schema=juror&run=a%20%26b",
+            ),
         ] {
             let address = read(text).expect("an address");
             assert_eq!(address.to_string(), shown);
@@ -297,6 +358,8 @@ mod tests {
             ("postgresql://ann:hush@db.org/e?schema=A-b", "a schema has small letters"),
             ("postgresql://ann:hush@db.org/e?pool=3", "a parameter `pool`"),
             ("postgresql://ann:hush@db.org/e?patience=long", "no number of seconds"),
+            ("postgresql://ann:hush@db.org/e?run=a/b", "a run is named like a folder"),
+            ("postgresql://ann:hush@db.org/e?run=..", "a run is named like a folder"),
             ("postgresql://ann:hush@db.org/e#x", "must be written as %23"),
         ] {
             let error = read(text).expect_err("refused");

@@ -1,4 +1,4 @@
-//! Opens stores of replies, in folders and in databases.
+//! Opens stores of replies, in folders and in databases; and stores of runs in databases.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub fn open_reply_store(
     use_of: StoreUse,
 ) -> Result<Option<Box<dyn ReplyStore>>, StoreError> {
     if is_database(place) {
-        let address = Address::read(place)?;
+        let address = Address::read(place)?.of_no_run()?;
         let opened = match use_of {
             StoreUse::Keep => SharedReplies::open(address).map(Some),
             StoreUse::Existing | StoreUse::Read => SharedReplies::open_existing(address),
@@ -64,7 +64,7 @@ pub fn open_tool_store(
     use_of: StoreUse,
 ) -> Result<Option<Box<dyn ToolStore>>, StoreError> {
     if is_database(place) {
-        let address = Address::read(place)?;
+        let address = Address::read(place)?.of_no_run()?;
         let opened = match use_of {
             StoreUse::Keep => SharedToolReplies::open(address).map(Some),
             StoreUse::Existing | StoreUse::Read => SharedToolReplies::open_existing(address),

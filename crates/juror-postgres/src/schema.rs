@@ -8,8 +8,11 @@ use crate::session::client;
 use crate::trouble::{in_words, trouble};
 
 /// What each version adds to the one before.
-const CHANGES: &[&str] =
-    &[include_str!("schema/1-model-replies.sql"), include_str!("schema/2-tool-replies.sql")];
+const CHANGES: &[&str] = &[
+    include_str!("schema/1-model-replies.sql"),
+    include_str!("schema/2-tool-replies.sql"),
+    include_str!("schema/3-runs.sql"),
+];
 
 /// The lock under which tables are made and changed, by one process at a time.
 const LOCK: &[u8] = b"schema";

@@ -233,7 +233,12 @@ impl Session {
 async fn connect(address: &Address, turns: &Arc<Turns>) -> Result<Connected, StoreError> {
     let client = open(address, Some(turns.clone())).await?;
     let words = |error: Error| in_words(address, &error);
-    let begin = format!("SET search_path TO {}; LISTEN {CHANNEL}", address.schema);
+    // The server too notices a machine that vanishes, and lets others have its locks.
+    let begin = format!(
+        "SET search_path TO {}; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10;
+         SET tcp_keepalives_count = 3; LISTEN {CHANNEL}",
+        address.schema
+    );
     client.batch_execute(&begin).await.map_err(words)?;
     for number in turns.own() {
         // One that another process took meanwhile may be bought twice.

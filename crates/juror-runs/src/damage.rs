@@ -24,11 +24,12 @@ impl StoredRun {
     /// Says what is wrong with the files of a complete run, by their sizes alone: results that are
     /// gone, cut off or changed. Reads next to nothing, so that lists of runs can tell.
     pub fn damage(&self) -> Option<String> {
-        let path = RunFile::Results.path_in(&self.folder);
         match self.written() {
-            Some(written) => self.lost_file().or_else(|| other_size(&path, written)),
+            Some(written) => {
+                self.lost_file().or_else(|| other_size(self.size_of(RunFile::Results)?, written))
+            }
             // Earlier releases do not say what they wrote.
-            None if self.manifest.is_complete => cut_off(&path),
+            None if self.manifest.is_complete => cut_off(&self.results_path()?),
             None => None,
         }
     }
@@ -37,7 +38,7 @@ impl StoredRun {
     pub fn damage_within(&self) -> Option<String> {
         let is_other = || {
             let written = self.written()?.hash.as_ref()?;
-            let hash = content_hash(&RunFile::Results.path_in(&self.folder)).ok()?;
+            let hash = content_hash(&self.results_path()?).ok()?;
             (hash != *written).then(|| "results.jsonl was changed since the run ended".to_owned())
         };
         self.damage().or_else(is_other)
@@ -50,14 +51,13 @@ impl StoredRun {
 
     /// Names a file of results that is gone.
     fn lost_file(&self) -> Option<String> {
-        let is_lost = |file: &RunFile| !file.path_in(&self.folder).is_file();
+        let is_lost = |file: &RunFile| self.size_of(*file).is_none();
         let lost = RunFile::OF_RESULTS.into_iter().find(is_lost)?;
         Some(format!("{} is missing", lost.name()))
     }
 }
 
-fn other_size(results: &Path, written: &WrittenResults) -> Option<String> {
-    let size = std::fs::metadata(results).ok()?.len();
+fn other_size(size: u64, written: &WrittenResults) -> Option<String> {
     let WrittenResults { bytes, rows, .. } = written;
     (size != *bytes).then(|| {
         format!(

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::read_error::RunReadError;
+use crate::run_folder::{is_shared, shown};
 use crate::stored::{StoredRun, stored_runs};
 
 /// The fewest characters of an id by which a run is found.
@@ -42,14 +43,17 @@ fn list(folders: &[PathBuf]) -> String {
 }
 
 /// Finds a run: in the folder of this path, or else among the runs below a root, by the name of its
-/// folder, its own name, or the first characters of its id.
+/// folder, its own name, or the first characters of its id. Both may be in a database.
 pub fn find_run(name: &str, root: &Path) -> Result<StoredRun, FindError> {
     let path = Path::new(name);
-    if path.exists() {
-        return Ok(StoredRun::open(path)?);
+    if is_shared(path) || path.exists() {
+        return Ok(StoredRun::at(name)?);
     }
-    let runs = stored_runs(root).unwrap_or_default().into_iter().flatten();
-    let runs: Vec<StoredRun> = runs.collect();
+    let runs = match stored_runs(root) {
+        Err(error @ RunReadError::Store(_)) => return Err(error.into()),
+        other => other.unwrap_or_default(),
+    };
+    let runs: Vec<StoredRun> = runs.into_iter().flatten().collect();
     let is_folder = |run: &&StoredRun| run.folder.file_name() == Some(OsStr::new(name));
     if let Some(run) = runs.iter().find(is_folder) {
         return Ok(run.clone());
@@ -59,10 +63,10 @@ pub fn find_run(name: &str, root: &Path) -> Result<StoredRun, FindError> {
     };
     let mut called: Vec<StoredRun> = runs.into_iter().filter(is_called).collect();
     match called.len() {
-        0 => Err(FindError::Nowhere { name: name.to_owned(), root: root.to_owned() }),
+        0 => Err(FindError::Nowhere { name: name.to_owned(), root: shown(root) }),
         1 => Ok(called.remove(0)),
         _ => {
-            let folders = called.into_iter().map(|run| run.folder).collect();
+            let folders = called.into_iter().map(|run| run.place().into()).collect();
             Err(FindError::Several { name: name.to_owned(), folders })
         }
     }

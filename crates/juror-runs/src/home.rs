@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use juror_document::Notice;
+use juror_postgres::StoreUse;
+use juror_store::StoreError;
 
 use crate::manifest::{Manifest, Resume};
-use crate::run_log::{RunLogError, check_run, choose_folder};
+use crate::run_folder::{RunFolder, address_of, open_run_store};
+use crate::run_log::{Chosen, RunLogError, check_run, choose_folder, choose_shared};
 
 /// The folder of all runs, if nobody names another.
 pub const DEFAULT_RUNS: &str = ".juror/runs";
@@ -15,17 +18,17 @@ pub const DEFAULT_RUNS: &str = ".juror/runs";
 pub enum RunPlace {
     /// Nowhere.
     Nowhere,
-    /// In this folder.
+    /// In this folder, or at the address of a run in a database.
     Named(PathBuf),
-    /// In a folder of its own below this one: that of an unfinished run with the same identity, or
-    /// a new one.
+    /// In a folder of its own below this one, or under a name of its own in the database of this
+    /// address: that of an unfinished run with the same identity, or a new one.
     Within(PathBuf),
 }
 
 /// The folder of a run. A folder created for the run is removed again if it stays empty.
 #[derive(Debug)]
 pub struct Home {
-    folder: Option<PathBuf>,
+    folder: Option<RunFolder>,
     is_new: bool,
     notice: Option<Notice>,
 }
@@ -36,11 +39,13 @@ impl Home {
     pub fn choose(place: &RunPlace, run: &Manifest, resume: Resume) -> Result<Home, RunLogError> {
         match place {
             RunPlace::Nowhere => Ok(Home::nowhere()),
-            RunPlace::Named(folder) => {
-                check_run(folder, run, resume)?;
-                Ok(Home { folder: Some(folder.clone()), is_new: false, notice: None })
+            RunPlace::Named(place) => {
+                let folder = RunFolder::at(place).map_err(RunLogError::Store)?;
+                let checked = check_run(folder.path(), run, resume);
+                checked.map_err(|error| error.shown_in(&folder))?;
+                Ok(Home { folder: Some(folder), is_new: false, notice: None })
             }
-            RunPlace::Within(root) => Ok(Home::within(root, run, resume)),
+            RunPlace::Within(root) => Home::within(root, run, resume),
         }
     }
 
@@ -49,8 +54,8 @@ impl Home {
         Home { folder: None, is_new: false, notice: None }
     }
 
-    fn within(root: &Path, run: &Manifest, resume: Resume) -> Home {
-        let chosen = choose_folder(root, run, resume);
+    fn within(root: &Path, run: &Manifest, resume: Resume) -> Result<Home, RunLogError> {
+        let chosen = choose(root, run, resume)?;
         let goes_on = resume.retry_errors || resume.even_if_changed;
         let notice = match &chosen.passed_over {
             Some(passed_over) => Some(passed_over.notice()),
@@ -58,12 +63,17 @@ impl Home {
                 "starting a new run: there is no earlier run of this name to resume".into()
             }),
         };
-        Home { folder: Some(chosen.folder), is_new: chosen.is_new, notice }
+        Ok(Home { folder: Some(chosen.folder), is_new: chosen.is_new, notice })
     }
 
-    /// Returns the folder; `None` if the run is not stored.
+    /// Returns the folder in which files of the run are written; `None` if the run is not stored.
     pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
+        self.folder.as_ref().map(RunFolder::path)
+    }
+
+    /// Returns the same, with the run in a database that it may stand for.
+    pub fn run_folder(&self) -> Option<&RunFolder> {
+        self.folder.as_ref()
     }
 
     /// Returns what the user should know about the choice, such as an unfinished run that was started
@@ -77,8 +87,25 @@ impl Drop for Home {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.as_ref().filter(|_| self.is_new) {
             // This fails, as it should, if the folder is not empty.
-            let _ = std::fs::remove_dir(folder);
+            let _ = std::fs::remove_dir(folder.path());
         }
+    }
+}
+
+/// Chooses where to store a run below a root.
+fn choose(root: &Path, run: &Manifest, resume: Resume) -> Result<Chosen, RunLogError> {
+    let Some(address) = address_of(root).map_err(RunLogError::Store)? else {
+        return Ok(choose_folder(root, run, resume));
+    };
+    if address.run().is_some() {
+        let problem = format!("{address}: this names one run, and a place for runs is meant");
+        let hint = Some("leave `run` out of the address");
+        return Err(RunLogError::Store(StoreError::Address { problem, hint }));
+    }
+    let store = open_run_store(root, StoreUse::Keep).map_err(RunLogError::Store)?;
+    match store {
+        Some(store) => choose_shared(store, run, resume).map_err(RunLogError::Store),
+        None => Ok(choose_folder(root, run, resume)),
     }
 }
 

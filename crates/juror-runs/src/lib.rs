@@ -12,14 +12,20 @@
 //! [`hidden`] masks anything like a key before it is stored or shown. [`fingerprint`],
 //! [`short_hash`] and [`CanonicalHash`] tell whether data has changed.
 //!
-//! You will not find async code, judges or printing here.
+//! A run may be in a database that many machines share. A process then works on it in a temporary
+//! folder, its desk ([`RunFolder`]), and the database has each line before it counts. [`RunFolders`]
+//! makes folders of runs a store like that, so that runs are copied from one to the other.
+//!
+//! You will not find judges or printing here.
 
 mod address;
 mod canonical;
+mod copy;
 mod damage;
 mod differences;
 mod find;
 mod fingerprint;
+mod folders;
 mod headline;
 pub mod hidden;
 mod home;
@@ -29,14 +35,17 @@ mod protected;
 mod prune;
 mod read_error;
 mod run_file;
+mod run_folder;
 mod run_log;
 mod stored;
 mod work_tree;
 
 pub use canonical::CanonicalHash;
+pub use copy::{Copied, copy_run};
 pub use differences::differing_parts;
 pub use find::{FindError, find_run};
 pub use fingerprint::{file_hash, fingerprint, short_hash};
+pub use folders::RunFolders;
 pub use headline::{Headline, HeadlineMean};
 pub use home::{DEFAULT_RUNS, Home, RunPlace};
 pub use identity::{BenchIdentity, EvalIdentity, InputIdentity, ReferenceIdentity, run_schema};
@@ -45,6 +54,7 @@ pub use protected::is_in_run;
 pub use prune::{Keep, Removal};
 pub use read_error::RunReadError;
 pub use run_file::RunFile;
+pub use run_folder::{RunFolder, is_shared, open_run_store, shown};
 pub use run_log::{Entry, Journal, RunLog, RunLogError, check_run, plain, read_manifest};
 pub use stored::{StoredRun, is_locked, stored_runs};
 pub use work_tree::WorkTree;

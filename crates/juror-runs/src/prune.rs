@@ -4,8 +4,10 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
+use crate::read_error::RunReadError;
 use crate::run_file::RunFile;
-use crate::stored::StoredRun;
+use crate::run_folder::SharedRun;
+use crate::stored::{SharedFiles, StoredRun};
 
 /// Which runs are kept.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +42,28 @@ pub enum Removal {
 impl StoredRun {
     /// Removes the files of the run, and its folder if that is all it has. The manifest goes last,
     /// so that a removal that is cut off leaves a run that can be removed.
-    pub fn remove(&self) -> io::Result<Removal> {
+    pub fn remove(&self) -> Result<Removal, RunReadError> {
+        match self.shared.as_ref().and_then(SharedFiles::run) {
+            Some(shared) => self.remove_shared(shared),
+            None => self
+                .remove_folder()
+                .map_err(|error| RunReadError::Io { path: self.folder.clone(), error }),
+        }
+    }
+
+    fn remove_shared(&self, shared: &SharedRun) -> Result<Removal, RunReadError> {
+        if !shared.hold()? {
+            return Ok(Removal::InUse);
+        }
+        shared.refresh()?;
+        if self.has_changed() {
+            return Ok(Removal::InUse);
+        }
+        shared.remove()?;
+        Ok(Removal::Removed)
+    }
+
+    fn remove_folder(&self) -> io::Result<Removal> {
         // Held until the end, so that no process resumes the run meanwhile.
         let log = match File::open(self.log_path()) {
             Ok(log) => Some(log),

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use juror_document::{Notice, Phrase};
 use juror_files::reason;
+use juror_store::StoreError;
 
 use crate::manifest::{FORMAT, RunKind};
 use crate::run_file::RunFile;
+use crate::run_folder::RunFolder;
 
 /// Why a run cannot be read.
 #[derive(Debug)]
@@ -60,9 +62,38 @@ pub enum RunReadError {
         /// The file.
         file: RunFile,
     },
+    /// The database of the run cannot be used.
+    Store(StoreError),
+}
+
+impl From<StoreError> for RunReadError {
+    fn from(error: StoreError) -> RunReadError {
+        RunReadError::Store(error)
+    }
 }
 
 impl RunReadError {
+    /// Returns whether something outside failed, rather than the request being wrong.
+    pub fn is_outside(&self) -> bool {
+        matches!(self, RunReadError::Store(error) if error.is_outside())
+    }
+
+    /// Names the database in place of the folder of this process.
+    pub(crate) fn shown_in(self, run: &RunFolder) -> RunReadError {
+        let shown = |path: PathBuf| run.shown_path(path);
+        match self {
+            RunReadError::NoRun { folder } => RunReadError::NoRun { folder: shown(folder) },
+            RunReadError::Io { path, error } => RunReadError::Io { path: shown(path), error },
+            RunReadError::OtherFormat { path, format } => {
+                RunReadError::OtherFormat { path: shown(path), format }
+            }
+            RunReadError::Damaged { path, error } => {
+                RunReadError::Damaged { path: shown(path), error }
+            }
+            other => other,
+        }
+    }
+
     /// Returns the problem and its hint.
     pub fn notice(&self) -> Notice {
         let notice = Notice::new(self.problem());
@@ -94,12 +125,14 @@ impl RunReadError {
                 let (folder, file) = (folder.display(), file.name());
                 format!("{folder}: an earlier release stored this run, without {file}")
             }
+            RunReadError::Store(error) => error.problem(),
         }
     }
 
     fn hint(&self) -> Option<String> {
         Some(match self {
             RunReadError::Io { .. } => return None,
+            RunReadError::Store(error) => error.hint()?.into(),
             RunReadError::NoRun { .. } => "a run is a folder with run.json".into(),
             RunReadError::OtherFormat { .. } => {
                 format!("this release reads {FORMAT}; a newer one may have stored the run")

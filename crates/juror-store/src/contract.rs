@@ -3,7 +3,12 @@
 //! A crate with a store says `juror_store::contract!(site())` in a test, where `site()` returns an
 //! empty [`Site`], or `None` if there is none to be had. Each promise becomes a test of its own.
 
-use crate::{Key, NewReply, Origin, ReplyStore, StoredReply, ToolStore, Which, wait};
+use std::path::{Path, PathBuf};
+
+use crate::{
+    HeldRun, Key, NewReply, Origin, ReplyStore, RunChange, RunStore, StoredReply, ToolStore, Which,
+    wait,
+};
 
 /// A place for stores, which is empty at first.
 pub trait Site {
@@ -315,4 +320,157 @@ pub fn an_empty_store_holds_nothing(site: &impl Site) {
     assert_eq!(tools.tools().expect("read"), []);
     tools.count_hits(&[]).expect("nothing");
     assert_eq!(tools.keep(&[]).expect("nothing"), []);
+}
+
+/// A place for runs, which is empty at first.
+pub trait RunSite {
+    /// Opens the store, as another process would.
+    fn runs(&self) -> Box<dyn RunStore>;
+    /// A folder for files of the test.
+    fn folder(&self) -> &Path;
+}
+
+/// Makes a test of every promise of stores of runs. Their files are named as those of runs are.
+#[macro_export]
+macro_rules! run_contract {
+    ($site:expr) => {
+        $crate::contract!(@ $site;
+            a_file_of_a_run_is_found_by_whoever_opens_the_store
+            lines_come_back_in_the_order_they_were_appended
+            lines_appended_at_once_are_all_there
+            a_file_is_replaced_and_removed_as_a_whole
+            one_process_at_a_time_holds_a_run
+            a_run_that_is_gone_on_with_grows_where_it_ended
+            a_run_is_removed_with_all_its_files
+            an_empty_store_has_no_runs
+        );
+    };
+}
+
+fn held(site: &impl RunSite, run: &str) -> Box<dyn HeldRun> {
+    site.runs().hold(run).expect("reached").expect("nobody has it")
+}
+
+fn append(run: &dyn HeldRun, line: &str) {
+    wait(run.append("records.jsonl", format!("{line}\n").as_bytes())).expect("appended");
+}
+
+/// Writes a file for a store to take.
+fn file(site: &impl RunSite, content: &[u8]) -> PathBuf {
+    let path = site.folder().join("written");
+    std::fs::write(&path, content).expect("written");
+    path
+}
+
+fn write(site: &impl RunSite, run: &dyn HeldRun, name: &str, content: &[u8]) {
+    let path = file(site, content);
+    let change = RunChange { written: &[(name, &path)], ..RunChange::default() };
+    run.change(&change).expect("written");
+}
+
+fn fetched(site: &impl RunSite, run: &str, file: &str) -> Option<Vec<u8>> {
+    let path = site.folder().join("fetched");
+    let is_there = site.runs().fetch(run, file, &path).expect("reached");
+    is_there.then(|| std::fs::read(&path).expect("fetched"))
+}
+
+/// A file of a run is found by whoever opens the store, whatever is in it.
+pub fn a_file_of_a_run_is_found_by_whoever_opens_the_store(site: &impl RunSite) {
+    let long: Vec<u8> = (0..=250).cycle().take(1_000_000).collect();
+    for (run, content) in [("a b", &b"\0\xff\n"[..]), ("b", &[]), ("\u{e9}", &long)] {
+        let held = held(site, run);
+        write(site, &*held, "results.jsonl", content);
+        assert_eq!(fetched(site, run, "results.jsonl").as_deref(), Some(content));
+        let size = ("results.jsonl".to_owned(), content.len() as u64);
+        assert!(site.runs().files(run).expect("reached").contains(&size));
+    }
+    assert_eq!(site.runs().runs().expect("reached"), ["a b", "b", "\u{e9}"]);
+    assert_eq!(fetched(site, "b", "aggregates.json"), None);
+}
+
+/// Lines come back in the order they were appended.
+pub fn lines_come_back_in_the_order_they_were_appended(site: &impl RunSite) {
+    let held = held(site, "a");
+    let lines: Vec<String> = (0..200).map(|n| n.to_string()).collect();
+    lines.iter().for_each(|line| append(&*held, line));
+    let all = format!("{}\n", lines.join("\n")).into_bytes();
+    assert_eq!(fetched(site, "a", "records.jsonl"), Some(all));
+}
+
+/// Lines that several threads append at once are all there, each whole.
+pub fn lines_appended_at_once_are_all_there(site: &impl RunSite) {
+    let held = held(site, "a");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let held = &held;
+            scope.spawn(move || (0..25).for_each(|n| append(&**held, &format!("{thread} {n}"))));
+        }
+    });
+    let all = fetched(site, "a", "records.jsonl").expect("there");
+    let all = String::from_utf8(all).expect("text");
+    let mut lines: Vec<&str> = all.lines().collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 100);
+}
+
+/// A file is replaced and removed as a whole, also one that grew.
+pub fn a_file_is_replaced_and_removed_as_a_whole(site: &impl RunSite) {
+    let held = held(site, "a");
+    append(&*held, "old");
+    write(site, &*held, "results.jsonl", b"a long first content");
+    write(site, &*held, "results.jsonl", b"short");
+    assert_eq!(fetched(site, "a", "results.jsonl").as_deref(), Some(&b"short"[..]));
+    let path = file(site, b"{}");
+    let change =
+        RunChange { removed: &["records.jsonl", "results.jsonl"], written: &[("run.json", &path)] };
+    held.change(&change).expect("changed");
+    assert_eq!(fetched(site, "a", "results.jsonl"), None);
+    assert_eq!(fetched(site, "a", "run.json").as_deref(), Some(&b"{}"[..]));
+    append(&*held, "new");
+    assert_eq!(fetched(site, "a", "records.jsonl").as_deref(), Some(&b"new\n"[..]));
+}
+
+/// One process at a time holds a run; others can tell, and read it meanwhile.
+pub fn one_process_at_a_time_holds_a_run(site: &impl RunSite) {
+    let first = held(site, "a");
+    append(&*first, "line");
+    let other = site.runs();
+    assert!(other.is_held("a").expect("reached") && !other.is_held("b").expect("reached"));
+    assert!(other.hold("a").expect("reached").is_none());
+    assert!(other.hold("b").expect("reached").is_some());
+    assert_eq!(fetched(site, "a", "records.jsonl").as_deref(), Some(&b"line\n"[..]));
+    drop(first);
+    assert!(other.hold("a").expect("reached").is_some());
+}
+
+/// A run that another process goes on with grows where it ended.
+pub fn a_run_that_is_gone_on_with_grows_where_it_ended(site: &impl RunSite) {
+    for line in ["one", "two", "three"] {
+        append(&*held(site, "a"), line);
+    }
+    assert_eq!(fetched(site, "a", "records.jsonl").as_deref(), Some(&b"one\ntwo\nthree\n"[..]));
+}
+
+/// A run is removed with all its files, and no other is.
+pub fn a_run_is_removed_with_all_its_files(site: &impl RunSite) {
+    for run in ["a", "b"] {
+        let held = held(site, run);
+        append(&*held, "line");
+        write(site, &*held, "run.json", b"{}");
+    }
+    held(site, "a").remove().expect("removed");
+    assert_eq!(site.runs().runs().expect("reached"), ["b"]);
+    assert_eq!(site.runs().files("a").expect("reached"), []);
+    assert_eq!(fetched(site, "a", "records.jsonl"), None);
+    assert_eq!(fetched(site, "b", "records.jsonl").as_deref(), Some(&b"line\n"[..]));
+}
+
+/// An empty store has no runs.
+pub fn an_empty_store_has_no_runs(site: &impl RunSite) {
+    let store = site.runs();
+    assert!(store.runs().expect("reached").is_empty());
+    assert!(store.files("a").expect("reached").is_empty());
+    assert!(!store.is_held("a").expect("reached"));
+    assert_eq!(fetched(site, "a", "run.json"), None);
 }

@@ -3,8 +3,8 @@
 //! Replies cost money, so a reply that was kept must survive a crash. A [`ReplyStore`] keeps those of
 //! models by the key of their call, a [`ToolStore`] those of tools by API and arguments. [`Replies`]
 //! and [`ToolReplies`] are `SQLite` files in a folder. A file that is not ours, damaged or too new is
-//! refused and left alone; a file that is deleted while in use is made again. `contract`, for tests,
-//! says what holds for every store.
+//! refused and left alone; a file that is deleted while in use is made again. A [`RunStore`] keeps
+//! runs with their files. `contract`, for tests, says what holds for every store.
 //!
 //! ```
 //! use juror_store::{Replies, ReplyStore, StoredReply, wait};
@@ -29,10 +29,12 @@
 pub mod contract;
 mod database;
 mod replies;
+mod runs;
 mod store;
 mod tool_replies;
 
 pub use database::StoreError;
 pub use replies::{Replies, StoredReply, Total};
+pub use runs::{HeldRun, RunChange, RunStore};
 pub use store::{Key, Pending, ReplyStore, ToolStore, Turn, Which, wait};
 pub use tool_replies::{KeptReply, NewReply, Origin, ToolReplies, ToolReply, ToolTotal};

@@ -32,7 +32,7 @@ mod same;
 mod schema;
 
 #[cfg(target_os = "linux")]
-pub use postgres::{Pooler, Postgres};
+pub use postgres::{Pooler, Postgres, SmallDisk};
 pub use program::{Ended, Serving};
 pub use random::Random;
 pub use recorded::{RecordedCase, project, read_cases, recorded_cases, run_cases};

@@ -202,6 +202,25 @@ impl Postgres {
         Some(Pooler { child, address: format!("postgresql://{USER}@127.0.0.1:{port}/postgres") })
     }
 
+    /// Has all tables that are made from now on stored on a disk of so many megabytes; `None` if this
+    /// user may not mount one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the server cannot use it.
+    pub fn small_disk(&self, megabytes: usize) -> Option<SmallDisk> {
+        let folder = self.folder.join("small");
+        std::fs::create_dir(&folder).expect("a folder");
+        let options = format!("size={megabytes}m,mode=700,uid={NOBODY},gid={NOBODY}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&folder);
+        let is_mounted = is_root() && crate::Ended::of(&mut mount).code == 0;
+        let disk = is_mounted.then(|| SmallDisk { folder: folder.clone() })?;
+        self.sql(&format!("CREATE TABLESPACE small LOCATION '{}'", folder.display()));
+        self.sql(&format!("ALTER ROLE {USER} SET default_tablespace = small"));
+        Some(disk)
+    }
+
     /// Runs SQL and returns the rows, columns separated by `|`.
     ///
     /// # Panics
@@ -214,6 +233,19 @@ impl Postgres {
         let done = crate::Ended::of(&mut command);
         assert_eq!(done.code, 0, "{sql}: {done}");
         done.stdout.trim().to_owned()
+    }
+}
+
+/// A disk of its own, until this is dropped.
+pub struct SmallDisk {
+    folder: PathBuf,
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // The server may still use it: it goes when that ends.
+        let mut unmount = Command::new("umount");
+        crate::Ended::of(unmount.arg("--lazy").arg(&self.folder));
     }
 }
 

@@ -1,6 +1,8 @@
 //! How the program ends. The exit codes are published, and scripts rely on them.
 
+use juror_pages::UnreadableRun;
 use juror_run::SetupError;
+use juror_runs::{FindError, RunLogError, RunReadError};
 use juror_store::StoreError;
 
 /// An exit code.
@@ -67,5 +69,17 @@ pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 
 fn kind_of(error: &anyhow::Error) -> Exit {
     let setup = error.downcast_ref::<SetupError>().is_some_and(SetupError::is_outside);
     let store = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_outside);
-    if error.is::<Outside>() || setup || store { Exit::OutsideFailed } else { Exit::AskedWrongly }
+    let is_outside = error.is::<Outside>() || setup || store || is_run_outside(error);
+    if is_outside { Exit::OutsideFailed } else { Exit::AskedWrongly }
+}
+
+/// Whether a run is in a database that failed.
+fn is_run_outside(error: &anyhow::Error) -> bool {
+    let log = error.downcast_ref::<RunLogError>().is_some_and(RunLogError::is_outside);
+    let read = error.downcast_ref::<RunReadError>().is_some_and(RunReadError::is_outside);
+    let scored = error.downcast_ref::<UnreadableRun>().is_some_and(UnreadableRun::is_outside);
+    let found = error.downcast_ref::<FindError>();
+    let found = found
+        .is_some_and(|error| matches!(error, FindError::Unreadable(error) if error.is_outside()));
+    log || read || scored || found
 }

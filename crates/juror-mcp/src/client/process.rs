@@ -52,8 +52,8 @@ impl Heard {
         let (n, first) = &*locked(&self.0);
         match n {
             0 => String::new(),
-            1 => format!("; it said a line that is no message: `{first}`"),
-            n => format!("; it said {n} lines that are no messages, the first is `{first}`"),
+            1 => format!("; it sent a line that is not a message: `{first}`"),
+            n => format!("; it sent {n} lines that are not messages, the first is `{first}`"),
         }
     }
 }

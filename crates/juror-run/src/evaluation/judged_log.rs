@@ -1,9 +1,10 @@
 //! The log of judged questions: `records.jsonl`.
 
 use std::num::NonZero;
-use std::path::Path;
 
-use juror_runs::{Entry, Home, Manifest, Resume, RunKind, RunLog, RunLogError, RunPlace};
+use juror_runs::{
+    Entry, Home, Manifest, Resume, RunFolder, RunKind, RunLog, RunLogError, RunPlace,
+};
 use juror_score::{Aspect, Case, Cause, FlatPair, Judgement, Verdict, Why};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -59,7 +60,7 @@ impl RunInfo {
     /// Starts or resumes the log. With `retry_errors`, judgements that have an error are forgotten.
     pub(super) fn open_log(
         &self,
-        folder: &Path,
+        folder: impl Into<RunFolder>,
         resume: Resume,
     ) -> Result<RunLog<KnownJudgement>, RunLogError> {
         // Lines written for judges of other aspects cannot be used.
@@ -190,6 +191,7 @@ fn mark_outside(judgement: &mut Judgement, reason: Option<&str>, cause: Cause) {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::path::Path;
 
     use super::*;
     use juror_score::{Finding, Why};

@@ -4,6 +4,7 @@ use juror_models::CallKey;
 use juror_runs::RunLog;
 use juror_score::read::CaseRoom;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
+use juror_store::wait;
 
 use super::case_key::case_keys;
 use super::judged_log::CaseId;
@@ -57,13 +58,13 @@ impl JudgeAll<'_> {
             Judgement::read(pairs, &aspects)
         };
         let keys: Vec<CallKey> = unlogged.iter().map(|waiting| waiting.key).collect();
-        let found = juror_store::wait(self.judges.models.judgements(&keys));
+        let found = wait(self.judges.models.judgements(&keys));
         let mut left = Vec::new();
         for (waiting, known) in unlogged.into_iter().zip(found) {
             match known.and_then(read) {
                 None => left.push(waiting),
                 Some(judgement) => {
-                    self.append(&waiting, &judgement)?;
+                    wait(self.append(&waiting, &judgement))?;
                     judgements.put(waiting.index, judgement);
                 }
             }
@@ -83,7 +84,7 @@ impl JudgeAll<'_> {
             if let Some(judgement) = self.logged(CaseId::of(&case.case()), key) {
                 judgements.put(index, judgement.clone());
             } else if self.is_left_out(&case.case()) {
-                self.append(&waiting, &Judgement::default())?;
+                wait(self.append(&waiting, &Judgement::default()))?;
                 judgements.n_done += 1;
             } else {
                 rest.push(waiting);
@@ -122,13 +123,18 @@ impl JudgeAll<'_> {
         let many = AskMany { models, interrupt, window, n_known: judgements.n_done };
         let judge = |next: Waiting| async move {
             let judgement = self.judge_one(&next).await;
-            (next, judgement)
+            // Others go on meanwhile, however long the log takes.
+            let logged = if judgement.is_unfinished() {
+                Ok(())
+            } else {
+                self.append(&next, &judgement).await
+            };
+            (next, judgement, logged)
         };
-        let take = |(waited, judgement): (Waiting, Judgement)| {
+        let take = |(waited, judgement, logged): (Waiting, Judgement, Result<_, _>)| {
+            logged?;
             if judgement.is_unfinished() {
                 judgements.n_unfinished += 1;
-            } else {
-                self.append(&waited, &judgement)?;
             }
             judgements.put(waited.index, judgement);
             Ok(())
@@ -137,12 +143,16 @@ impl JudgeAll<'_> {
     }
 
     /// Appends a judgement to the log, if there is one and calls are not merely counted.
-    fn append(&self, waiting: &Waiting, judgement: &Judgement) -> Result<(), EvaluationError> {
+    async fn append(
+        &self,
+        waiting: &Waiting,
+        judgement: &Judgement,
+    ) -> Result<(), EvaluationError> {
         if let Some(log) = self.log.filter(|_| !self.judges.models.only_counts()) {
             let room = CaseRoom::default();
             let case = self.evaluation.case(waiting.index, &room);
             let case = CaseId::of(&case.case());
-            log.append(&JudgedLine::new(case, &waiting.key.to_hex(), judgement))?;
+            log.append_async(&JudgedLine::new(case, &waiting.key.to_hex(), judgement)).await?;
         }
         Ok(())
     }

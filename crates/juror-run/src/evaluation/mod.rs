@@ -200,7 +200,8 @@ impl<'e> Evaluation<'e> {
         let info = RunInfo::new(self, options);
         let home = info.home(options)?;
         home.notice().map(tell);
-        home.folder().map(|folder| info.open_log(folder, options.resume)).transpose()
+        let folder = home.run_folder().cloned();
+        folder.map(|folder| info.open_log(folder, options.resume)).transpose()
     }
 
     /// Counts the calls that judging would make; the judges' models must be in counting mode.
@@ -225,6 +226,7 @@ impl<'e> Evaluation<'e> {
             if let Some(sink) = sink.after_interrupt() {
                 // The next interrupt ends the process.
                 self.score(&judgements, sink, &Interrupt::default(), tell)?;
+                judging.log.map_or(Ok(()), RunLog::publish_results)?;
             }
             return Err(EvaluationError::InterruptedJudging { n_unfinished });
         }
@@ -249,7 +251,8 @@ impl<'e> Evaluation<'e> {
             judges.models.stop(Stop::Interrupted);
         }
         let judgements = self.judge(judging, &Interrupt::default(), |_| {})?;
-        self.score(&judgements, sink, &Interrupt::default(), |_| {}).map(drop)
+        self.score(&judgements, sink, &Interrupt::default(), |_| {})?;
+        Ok(judging.log.map_or(Ok(()), RunLog::publish_results)?)
     }
 
     /// Scores every question, and passes the records to a sink.

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use juror_document::{Notice, Phrase, option, phrase};
 use juror_files::reason;
+use juror_store::StoreError;
 
 use crate::manifest::RunKind;
+use crate::run_folder::RunFolder;
 
 /// Why a run log cannot be used.
 #[derive(Debug)]
@@ -57,6 +59,8 @@ pub enum RunLogError {
         /// The problem.
         why: String,
     },
+    /// The database of the run cannot be used.
+    Store(StoreError),
 }
 
 impl RunLogError {
@@ -74,6 +78,32 @@ impl RunLogError {
     pub(super) fn orphaned(path: PathBuf) -> RunLogError {
         let why = "there is no run.json beside it".to_owned();
         RunLogError::Damaged { path, line: 1, column: None, why }
+    }
+
+    /// Returns whether something outside failed, rather than the request being wrong, or a file of this
+    /// machine.
+    pub fn is_outside(&self) -> bool {
+        matches!(self, RunLogError::Store(error) if error.is_outside())
+    }
+
+    /// Names the database in place of the folder in which this process works.
+    pub(crate) fn shown_in(self, run: &RunFolder) -> RunLogError {
+        let shown = |path: PathBuf| run.shown_path(path);
+        match self {
+            RunLogError::Io { path, error } => RunLogError::Io { path: shown(path), error },
+            RunLogError::Busy { folder } => RunLogError::Busy { folder: shown(folder) },
+            RunLogError::Finished { folder } => RunLogError::Finished { folder: shown(folder) },
+            RunLogError::Changed { folder, kind, differences } => {
+                RunLogError::Changed { folder: shown(folder), kind, differences }
+            }
+            RunLogError::OtherKind { folder, kind } => {
+                RunLogError::OtherKind { folder: shown(folder), kind }
+            }
+            RunLogError::Damaged { path, line, column, why } => {
+                RunLogError::Damaged { path: shown(path), line, column, why }
+            }
+            RunLogError::Store(error) => RunLogError::Store(error),
+        }
     }
 
     /// Returns the problem and its hint.
@@ -111,12 +141,14 @@ impl RunLogError {
                 let column = column.map(|column| format!("{column}:")).unwrap_or_default();
                 format!("{}:{line}:{column} not written by juror: {why}", path.display())
             }
+            RunLogError::Store(error) => error.problem(),
         }
     }
 
     fn hint(&self) -> Option<Phrase> {
         Some(match self {
             RunLogError::Io { .. } | RunLogError::Busy { .. } => return None,
+            RunLogError::Store(error) => Phrase::from(error.hint()?),
             RunLogError::Finished { .. } => phrase![
                 option("fresh"),
                 " replaces it, ",

@@ -12,7 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{RunLogError, torn};
-use crate::manifest::RunKind;
+use crate::run_file::RunFile;
+use crate::run_folder::RunFolder;
 
 /// How often a file that is locked is tried again, and after how long.
 const TRIES: usize = 5;
@@ -26,6 +27,8 @@ pub struct Journal {
     file: Mutex<File>,
     /// The beginning of every line, by which a line that was cut off is recognized.
     line_start: &'static str,
+    /// The run in a database that gets each line too, and which file of it.
+    shared: Option<(RunFolder, RunFile)>,
 }
 
 impl Journal {
@@ -38,19 +41,31 @@ impl Journal {
         let open = OpenOptions::new().read(true).append(true).create(true).open(path);
         let file = open.map_err(failed(path))?;
         match lock_soon(&file) {
-            Ok(()) => Ok(Journal { path: path.to_owned(), file: Mutex::new(file), line_start }),
+            Ok(()) => Ok(Journal {
+                path: path.to_owned(),
+                file: Mutex::new(file),
+                line_start,
+                shared: None,
+            }),
             Err(TryLockError::WouldBlock) => Err(RunLogError::Busy { folder: path.to_owned() }),
             Err(TryLockError::Error(error)) => Err(failed(path)(error)),
         }
     }
 
-    /// Opens and locks the journal in the folder of a run.
-    pub(super) fn of_run(folder: &Path, kind: RunKind) -> Result<Journal, RunLogError> {
-        let journal = Journal::lock(&kind.log_file().path_in(folder), kind.line_start());
-        journal.map_err(|error| match error {
-            RunLogError::Busy { .. } => RunLogError::Busy { folder: folder.to_owned() },
+    /// Opens and locks a journal in the folder of a run. If the run is in a database, this process
+    /// must hold it.
+    pub fn of_run(
+        folder: &RunFolder,
+        file: RunFile,
+        line_start: &'static str,
+    ) -> Result<Journal, RunLogError> {
+        let journal = Journal::lock(&file.path_in(folder.path()), line_start);
+        let mut journal = journal.map_err(|error| match error {
+            RunLogError::Busy { .. } => RunLogError::Busy { folder: folder.shown() },
             other => other,
-        })
+        })?;
+        journal.shared = folder.database().map(|_| (folder.clone(), file));
+        Ok(journal)
     }
 
     /// Fails if the file has lines: without a manifest, they belong to no known run.
@@ -64,7 +79,19 @@ impl Journal {
 
     /// Removes all lines.
     pub fn clear(&mut self) -> Result<(), RunLogError> {
-        self.own().set_len(0).map_err(failed(&self.path))
+        self.own().set_len(0).map_err(failed(&self.path))?;
+        self.publish()
+    }
+
+    /// Says that the file was written anew, so that a database gets all of it.
+    pub fn publish(&self) -> Result<(), RunLogError> {
+        match &self.shared {
+            None => Ok(()),
+            Some((folder, file)) => {
+                let shared = folder.database().map_or(Ok(()), |run| run.publish(&[*file], &[]));
+                shared.map_err(RunLogError::Store)
+            }
+        }
     }
 
     /// Reads the lines so far, and truncates a torn line at the end. Changes nothing if Juror
@@ -85,14 +112,35 @@ impl Journal {
 
     /// Appends a line. Once this returns, a crash of the process does not lose it.
     pub fn append(&self, line: &impl Serialize) -> Result<(), RunLogError> {
-        let failed = failed(&self.path);
+        juror_store::wait(self.append_async(line))
+    }
+
+    /// Appends a line, and does not block while a database is waited for.
+    pub async fn append_async(&self, line: &impl Serialize) -> Result<(), RunLogError> {
         let mut bytes = match serde_json::to_vec(line) {
             Ok(bytes) => bytes,
-            Err(error) => return Err(failed(error.into())),
+            Err(error) => return Err(failed(&self.path)(error.into())),
         };
         bytes.push(b'\n');
+        self.append_bytes(&bytes).map_err(failed(&self.path))?;
+        if let Some((folder, file)) = &self.shared
+            && let Some(run) = folder.database()
+        {
+            run.append(file.name(), &bytes).await.map_err(RunLogError::Store)?;
+        }
+        Ok(())
+    }
+
+    /// Appends a line, with its end, to the file.
+    pub(crate) fn append_bytes(&self, line: &[u8]) -> io::Result<()> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line)
+    }
+
+    /// Gives the file another content.
+    pub(crate) fn replace(&self, content: &mut dyn Read) -> io::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&bytes).map_err(failed)
+        file.set_len(0)?;
+        io::copy(content, &mut *file).map(drop)
     }
 
     fn own(&mut self) -> &mut File {
@@ -103,9 +151,9 @@ impl Journal {
 /// Reads the lines of a folder's file without locking it; `None` if there is no such file.
 pub(super) fn read_lines<L: DeserializeOwned>(
     folder: &Path,
-    kind: RunKind,
+    file: RunFile,
 ) -> Result<Option<Vec<L>>, RunLogError> {
-    let path = kind.log_file().path_in(folder);
+    let path = file.path_in(folder);
     match read_plain(&path) {
         Ok(bytes) => parse_lines(&path, torn::split(&bytes).0).map(Some),
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),

@@ -3,7 +3,8 @@
 //!
 //! Only one process at a time works on a log: it locks the file. Each line is written in a single
 //! write as soon as its item is finished. If a process dies while writing, the next one drops the
-//! torn line. Anything that Juror cannot have written is refused and left alone.
+//! torn line. A run in a database is locked there, and each line is stored there too before it
+//! counts. Anything that Juror cannot have written is refused and left alone.
 
 mod choose;
 mod error;
@@ -14,19 +15,21 @@ use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use juror_files::WholeFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use choose::choose_folder;
 pub use choose::plain;
+pub(crate) use choose::{Chosen, choose_folder, choose_shared};
 pub use error::RunLogError;
 pub use journal::Journal;
 
 use crate::manifest::{self, BadManifest, Manifest, Resume, RunKind, Unjudged};
 use crate::run_file::RunFile;
+use crate::run_folder::{RunFolder, SharedRun};
 
 /// The result of one item of a run, such as a judged question or an attempted query.
 pub trait Entry: Sized {
@@ -44,7 +47,7 @@ pub trait Entry: Sized {
 /// The log of a run in progress.
 #[derive(Debug)]
 pub struct RunLog<T: Entry> {
-    folder: PathBuf,
+    folder: RunFolder,
     journal: Journal,
     manifest: Manifest,
     known: HashMap<T::Id, T>,
@@ -55,16 +58,35 @@ impl<T: Entry> RunLog<T> {
     /// from an earlier process into an entry; lines for which it returns `None` are skipped. If an
     /// item has several lines, the last one counts.
     pub fn open(
-        folder: &Path,
+        folder: impl Into<RunFolder>,
+        manifest: Manifest,
+        resume: Resume,
+        read: impl Fn(T::Line) -> Option<T>,
+    ) -> Result<RunLog<T>, RunLogError> {
+        let folder = folder.into();
+        if let Some(shared) = folder.database() {
+            if !shared.hold().map_err(RunLogError::Store)? {
+                return Err(RunLogError::Busy { folder: folder.shown() });
+            }
+            // Another process may have gone on with the run since it was looked at.
+            shared.refresh().map_err(RunLogError::Store)?;
+        }
+        let opened = RunLog::open_in(&folder, manifest, resume, read);
+        opened.map_err(|error| error.shown_in(&folder))
+    }
+
+    fn open_in(
+        run_folder: &RunFolder,
         mut manifest: Manifest,
         resume: Resume,
         read: impl Fn(T::Line) -> Option<T>,
     ) -> Result<RunLog<T>, RunLogError> {
+        let folder = run_folder.path();
         // A folder that is refused is left as it is.
         if check_run(folder, &manifest, resume)?.is_none() {
             refuse_results(folder)?;
         }
-        let mut journal = Journal::of_run(folder, T::KIND)?;
+        let mut journal = Journal::of_run(run_folder, T::KIND.log_file(), T::KIND.line_start())?;
         let mut known = HashMap::new();
         match check_run(folder, &manifest, resume)? {
             None => journal.refuse_lines()?,
@@ -80,12 +102,31 @@ impl<T: Entry> RunLog<T> {
         manifest.write(folder).map_err(failed)?;
         // From here on the run is not complete, so what came of it earlier no longer counts.
         remove_results(folder)?;
-        Ok(RunLog { folder: folder.to_owned(), journal, manifest, known })
+        if let Some(shared) = run_folder.database() {
+            let begun = shared.publish(&[RunFile::Manifest], &RunFile::OF_RESULTS);
+            begun.map_err(RunLogError::Store)?;
+        }
+        Ok(RunLog { folder: run_folder.clone(), journal, manifest, known })
     }
 
-    /// Returns the run's folder.
+    /// Returns the folder in which files of the run are written.
     pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the same, with the run in a database that it may stand for.
+    pub fn run_folder(&self) -> &RunFolder {
         &self.folder
+    }
+
+    /// Returns the place of the run as people name it: its folder, or its address in a database.
+    pub fn place(&self) -> String {
+        self.folder.shown().display().to_string()
+    }
+
+    /// Returns a message for the user, once, if something happened to the database.
+    pub fn news(&self) -> Option<String> {
+        self.folder.database().and_then(|shared| shared.store().news())
     }
 
     /// Returns how many items earlier processes have finished.
@@ -112,19 +153,36 @@ impl<T: Entry> RunLog<T> {
         self.journal.append(line)
     }
 
+    /// Appends a line, and does not block while a database is waited for.
+    pub async fn append_async(&self, line: &impl Serialize) -> Result<(), RunLogError> {
+        self.journal.append_async(line).await
+    }
+
     /// Writes a file of the run, completely or not at all.
     pub fn write(
         &self,
         file: RunFile,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), RunLogError> {
-        let path = file.path_in(&self.folder);
+        let path = file.path_in(self.folder());
         let write = || {
             let mut out = BufWriter::new(WholeFile::begin(&path)?);
             content(&mut out)?;
             out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
         };
-        write().map_err(|error| RunLogError::Io { path: path.clone(), error })
+        write().map_err(|error| RunLogError::Io { path: path.clone(), error })?;
+        self.publish(&[file])
+    }
+
+    /// Says that the files of results were written, though the run is not complete, so that a
+    /// database gets them.
+    pub fn publish_results(&self) -> Result<(), RunLogError> {
+        self.publish(&RunFile::OF_RESULTS)
+    }
+
+    fn publish(&self, files: &[RunFile]) -> Result<(), RunLogError> {
+        let publish = |shared: &Arc<SharedRun>| shared.publish(files, &[]);
+        self.folder.database().map_or(Ok(()), publish).map_err(RunLogError::Store)
     }
 
     /// Marks the run as complete: all results, of which there are so many, are written, and it will
@@ -134,16 +192,40 @@ impl<T: Entry> RunLog<T> {
         n_results: usize,
         unjudged: Option<Unjudged>,
     ) -> Result<(), RunLogError> {
-        let failed = |error| RunLogError::Io { path: manifest::path_in(&self.folder), error };
+        let failed = |error| RunLogError::Io { path: manifest::path_in(self.folder()), error };
         let mut manifest = self.manifest.clone();
         manifest.unjudged = unjudged;
-        manifest.complete(&self.folder, n_results).map_err(failed)
+        manifest.complete(self.folder(), n_results).map_err(failed)?;
+        let [results, aggregates, statistics] = RunFile::OF_RESULTS;
+        self.publish(&[results, aggregates, statistics, RunFile::Manifest])
+    }
+
+    /// Removes the run, of which nothing came.
+    pub fn discard(self) -> Result<(), RunLogError> {
+        if let Some(shared) = self.folder.database() {
+            return shared.remove().map_err(RunLogError::Store);
+        }
+        let folder = self.folder().to_owned();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| RunLogError::Io { path, error }
+        };
+        drop(self);
+        for path in RunFile::ALL.map(|file| file.path_in(&folder)).iter().rev() {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => other.map_err(failed(path))?,
+            }
+        }
+        std::fs::remove_dir(&folder).map_err(failed(&folder))
     }
 
     /// Reads the last line of each item in a folder, in the order written; `None` if the folder has
     /// no log of this kind. Takes no lock, and changes nothing.
     pub fn read(folder: &Path) -> Result<Option<Vec<T::Line>>, RunLogError> {
-        let Some(lines) = journal::read_lines::<T::Line>(folder, T::KIND)? else { return Ok(None) };
+        let Some(lines) = journal::read_lines::<T::Line>(folder, T::KIND.log_file())? else {
+            return Ok(None);
+        };
         let mut seen = HashSet::new();
         let is_last = |line: &T::Line| seen.insert(T::id(line));
         let mut last: Vec<T::Line> = lines.into_iter().rev().filter(is_last).collect();

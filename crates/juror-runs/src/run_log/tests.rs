@@ -1,5 +1,7 @@
 //! What holds for the logs of all kinds of runs.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde_json::json;
 

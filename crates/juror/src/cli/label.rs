@@ -8,6 +8,7 @@ use juror_files::load;
 use juror_labels::{Chosen, JudgedRun, choose};
 use juror_pages::UnreadableRun;
 use juror_run::Output;
+use juror_runs::is_shared;
 
 use super::{boolish, check_json, check_outputs, count, results_kind};
 use crate::exit::{Exit, Outside};
@@ -102,9 +103,10 @@ pub(super) fn tell_problems(run: &JudgedRun) {
     }
 }
 
-/// Reads the folder of a run, or a file of results.
+/// Reads a run in a folder or a database, or a file of results.
 pub(super) fn open_run(name: &str) -> anyhow::Result<JudgedRun> {
-    if std::path::Path::new(name).is_dir() {
+    let path = std::path::Path::new(name);
+    if is_shared(path) || path.is_dir() {
         return JudgedRun::open(name).map_err(|error| match error {
             UnreadableRun::Results(problems) => problems.into(),
             other => other.into(),

@@ -1,6 +1,8 @@
-//! `juror store`: looks after stores of replies, in folders and in databases.
+//! `juror store`: looks after stores of replies and runs, in folders and in databases.
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
+
+mod runs;
 
 use clap::{Args, Subcommand};
 use juror_postgres::{Address, check, migrate};
@@ -18,11 +20,12 @@ Examples:
   juror store migrate postgresql://juror@db.example.org/evals?schema=juror
   juror store copy .juror/llm postgresql://juror@db.example.org/evals
   juror store copy --tools .juror/tools postgresql://juror@db.example.org/evals
+  juror store copy --runs runs postgresql://juror@db.example.org/evals
   juror store copy postgresql://juror@db.example.org/evals .juror/llm
 
 The password comes from PGPASSWORD, from ~/.pgpass or from the address itself.";
 
-/// Stores of replies, in folders and in databases: check, migrate, copy.
+/// Stores of replies and runs, in folders and in databases: check, migrate, copy.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StoreArgs {
@@ -45,7 +48,7 @@ enum Command {
         /// The address: postgresql://user@host/database?sslmode=verify-full&schema=juror
         address: String,
     },
-    /// Copy kept replies from one store to another; those that are kept there already stay.
+    /// Copy kept replies, or runs, from one store to another; what is kept there already stays.
     ///
     /// A copy that was interrupted is completed by running it again.
     Copy {
@@ -56,6 +59,9 @@ enum Command {
         /// Copy the replies of tools, rather than those of models.
         #[arg(long)]
         tools: bool,
+        /// Copy runs, rather than replies: all that are there, or the one that FROM names.
+        #[arg(long, conflicts_with = "tools")]
+        runs: bool,
     },
 }
 
@@ -63,8 +69,9 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<Exit> {
     match &args.command {
         Command::Check { address, json } => run_check(address, *json),
         Command::Migrate { address } => run_migrate(address),
-        Command::Copy { from, to, tools: false } => copy_replies(from, to),
-        Command::Copy { from, to, tools: true } => copy_tools(from, to),
+        Command::Copy { from, to, runs: true, .. } => runs::copy(from, to),
+        Command::Copy { from, to, tools: true, .. } => copy_tools(from, to),
+        Command::Copy { from, to, .. } => copy_replies(from, to),
     }
 }
 
@@ -79,23 +86,25 @@ fn read(address: &str) -> anyhow::Result<Address> {
 fn run_check(address: &str, as_json: bool) -> anyhow::Result<Exit> {
     let found = check(&read(address)?)?;
     let is_current = found.version == Some(found.wanted);
-    let (mut n_replies, mut n_tools) = (0, 0);
+    let (mut n_replies, mut n_tools, mut n_runs) = (0, 0, 0);
     if is_current {
         let replies = open_reply_store(address, StoreUse::Read)?;
         let totals = replies.map_or(Ok(Vec::new()), |store| wait(store.totals()))?;
         n_replies = totals.iter().map(|total| total.count).sum();
         let tools = open_tool_store(address, StoreUse::Read)?;
         n_tools = tools.map_or(Ok(0), |store| store.count())?;
+        n_runs = runs::count(address)?;
     }
     if as_json {
         let told = json!({"place": found.place, "server": found.server, "version": found.version,
-            "wanted": found.wanted, "replies": n_replies, "tool_replies": n_tools});
+            "wanted": found.wanted, "replies": n_replies, "tool_replies": n_tools, "runs": n_runs});
         output::print_data(&format!("{told:#}\n"))?;
     } else {
         let tables = match found.version {
             None => "no tables yet: the first run makes them".to_owned(),
             Some(version) if is_current => format!(
-                "tables of version {version}: {n_replies} replies of models, {n_tools} of tools"
+                "tables of version {version}: {n_replies} replies of models, {n_tools} of tools, {}",
+                count(n_runs, "run")
             ),
             Some(version) => {
                 format!("tables of version {version}, and this release uses {}", found.wanted)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use juror_files::reason;
 use juror_models::Secret;
+use juror_runs::{is_shared, shown};
 use juror_view::{Viewer, ViewerSetup};
 use tokio::net::TcpListener;
 
@@ -85,7 +86,12 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Exit> {
         args.host
     );
     let settings = args.rules.settings()?;
-    let root = args.folder.as_ref().map_or_else(|| root_of(&settings), Into::into);
+    let root: PathBuf = args.folder.as_ref().map_or_else(|| root_of(&settings), Into::into);
+    anyhow::ensure!(
+        !is_shared(&root),
+        "{}: juror view shows runs in folders, where it adds labels\n  hint: copy them with `juror store copy --runs ADDRESS FOLDER`, and view that folder",
+        shown(&root).display()
+    );
     let viewer = Viewer::new(ViewerSetup {
         root: root.clone(),
         plan: settings.plan(),

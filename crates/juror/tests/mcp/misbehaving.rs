@@ -17,7 +17,7 @@ fn script(then: &str) -> String {
 fn calls_of_a_bad_server_fail_as_replies() {
     for (then, why) in [
         ("exit 3", "the MCP server `sh server.sh`: it has ended with exit code 3"),
-        ("sleep 600", "no reply within 1 s; it said a line that is no message: `log line`"),
+        ("sleep 600", "no reply within 1 s; it sent a line that is not a message: `log line`"),
         ("yes garbage", "it sends lines that are not messages"),
         ("echo '{\"jsonrpc\":\"2.0\",\"id\":3}'; sleep 600", "neither `result` nor `error`"),
     ] {

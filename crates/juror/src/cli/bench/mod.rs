@@ -266,8 +266,13 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
         ));
     }
     outcome.complete(&results, &report, &totals).map_err(error_of)?;
+    if let Some(news) = outcome.news().filter(|_| !args.quiet) {
+        output::print_note(&news);
+    }
     if !pages.is_empty() {
-        let run = ScoredRun::read(&shown, &Settings::default().plan())
+        // Those of a run in a database are still here.
+        let folder = outcome.run_folder().map(|folder| folder.display().to_string());
+        let run = ScoredRun::read(&folder.unwrap_or(shown), &Settings::default().plan())
             .map_err(|error| Outside(error.into()))?;
         let pages_of_run = args.page.of(&run).with_replies(&checks.replies);
         let pages_of_run = pages_of_run.with_statistics(totals.statistics);

@@ -70,7 +70,7 @@ impl RunArgs {
 
 /// Says where the run is kept, unless the user named the folder of a new one.
 pub(super) fn print_place(log: &RunLog<KnownJudgement>, place: &RunPlace) {
-    let folder = log.folder().display();
+    let folder = log.place();
     if log.n_known() > 0 {
         let done = count(log.n_known(), "question");
         output::print_note(&format!("resuming {folder}: {done} already judged"));
@@ -88,6 +88,6 @@ pub(super) fn print_unfinished(
     log: Option<&RunLog<KnownJudgement>>,
 ) {
     output::print_note(&format!("{n_done} of {n_all} answers are judged; no output was written"));
-    let folder = log.map(|log| log.folder().display().to_string());
+    let folder = log.map(RunLog::place);
     model_args::print_stop(&Stop::Interrupted, cache.or(folder.as_deref()));
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use juror_ask::{Asked, QuestionSelection, ResponseLog, select_questions};
 use juror_document::{Document, Format};
 use juror_files::load;
-use juror_run::{Settings, SubjectIdentity};
-use juror_runs::{RunFile, RunLogError, RunPlace, read_manifest};
+use juror_run::{KnownJudgement, Settings, SubjectIdentity};
+use juror_runs::{RunFile, RunFolder, RunLog, RunLogError, RunPlace, read_manifest};
 use juror_score::read::read_reference;
 use serde_json::Value;
 
@@ -59,19 +59,24 @@ pub(super) fn run(
     let identity = without_questions(questioning.identity());
     let subject = SubjectIdentity { name: &name, identity: &identity };
     let place = args.run.place_of_agent(settings);
-    let is_new = refuse_attempts(&place)?;
+    let named = match &place {
+        RunPlace::Named(place) => Some(RunFolder::at(place)?),
+        RunPlace::Within(_) | RunPlace::Nowhere => None,
+    };
+    let is_new = refuse_attempts(named.as_ref())?;
     let resume = args.run.resume(args.ask.retry_errors);
-    if let (RunPlace::Named(folder), false, false) = (&place, is_new, resume.fresh) {
-        ResponseLog::check(&RunFile::Attempts.path_in(folder))?;
+    if let (Some(folder), false, false) = (&named, is_new, resume.fresh) {
+        ResponseLog::check(&RunFile::Attempts.path_in(folder.path()))?;
     }
+    drop(named);
     let replaces = !is_new && (resume.fresh || resume.retry_errors);
     let questioning = start_first(questioning, &runtime, replaces)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
     let of_agent = |work| Work { subject: Some(subject), limit, ..work };
-    let (log, folder) = of_agent(args.work(&reference, &nothing, settings, line)).begin(&place)?;
-    let attempts = RunFile::Attempts.path_in(&folder);
-    let mut responses = ResponseLog::open(&attempts, false, resume.fresh)?;
+    let log = of_agent(args.work(&reference, &nothing, settings, line)).begin(&place)?;
+    let attempts = RunFile::Attempts.path_in(log.folder());
+    let mut responses = ResponseLog::open_in(log.run_folder(), resume.fresh)?;
     if resume.retry_errors {
         responses.forget_errors();
     }
@@ -79,8 +84,8 @@ pub(super) fn run(
     let asked = match ask_all(questioning, &runtime, &responses, args.report.quiet) {
         Ok(asked) => asked,
         Err(error) => {
-            drop((responses, log));
-            discard_if_empty(&folder, is_new);
+            drop(responses);
+            discard_if_empty(log, is_new);
             return Err(error);
         }
     };
@@ -114,8 +119,8 @@ fn without_questions(identity: &Value) -> Value {
 
 /// Returns whether a place holds no run yet. Fails if it has a file of attempts all the same: it
 /// belongs to somebody else.
-fn refuse_attempts(place: &RunPlace) -> Result<bool, RunLogError> {
-    let RunPlace::Named(folder) = place else { return Ok(true) };
+fn refuse_attempts(named: Option<&RunFolder>) -> Result<bool, RunLogError> {
+    let Some(folder) = named.map(RunFolder::path) else { return Ok(true) };
     let is_new = read_manifest(folder)?.is_none();
     let path = RunFile::Attempts.path_in(folder);
     if is_new && has_lines(&path) {
@@ -131,13 +136,11 @@ fn has_lines(path: &Path) -> bool {
 
 /// Removes a new run in which nothing happened, so that an agent that could not be started leaves
 /// nothing behind.
-fn discard_if_empty(folder: &Path, is_new: bool) {
-    let journals = [RunFile::Attempts, RunFile::Records].map(|file| file.path_in(folder));
+fn discard_if_empty(log: RunLog<KnownJudgement>, is_new: bool) {
+    let journals = [RunFile::Attempts, RunFile::Records].map(|file| file.path_in(log.folder()));
     if is_new && !journals.iter().any(|path| has_lines(path)) {
         // A file that stays does no harm: the next run resumes it.
-        let manifest = RunFile::Manifest.path_in(folder);
-        journals.iter().chain([&manifest]).for_each(|path| drop(std::fs::remove_file(path)));
-        let _ = std::fs::remove_dir(folder);
+        let _ = log.discard();
     }
 }
 

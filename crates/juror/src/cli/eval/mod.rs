@@ -6,7 +6,6 @@ mod page;
 mod summary;
 
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::thread;
 
 use anyhow::Context as _;
@@ -286,9 +285,8 @@ impl Work<'_> {
         self.run_in(&self.run.place(self.settings)?, None)
     }
 
-    /// Begins the run of an agent that is yet to be asked, or resumes it; also returns its
-    /// folder.
-    fn begin(&self, place: &RunPlace) -> anyhow::Result<(RunLog<KnownJudgement>, PathBuf)> {
+    /// Begins the run of an agent that is yet to be asked, or resumes it.
+    fn begin(&self, place: &RunPlace) -> anyhow::Result<RunLog<KnownJudgement>> {
         let (plan, args) = (self.plan()?, self.report);
         // What is wrong with options and outputs is said before anybody is asked.
         self.report_options(&plan)?;
@@ -298,9 +296,7 @@ impl Work<'_> {
         // Judges warn when they are at work.
         let judges = self.ask.judges(self.settings, &plan.profile, None, true)?;
         let log = self.open_log(&evaluation, place, judges.as_ref())?;
-        let log = log.context("the run of an agent is kept in a folder")?;
-        let folder = log.folder().to_owned();
-        Ok((log, folder))
+        log.context("the run of an agent is kept in a folder")
     }
 
     /// Scores what an agent answered before asking stopped, into the folder of its run. Nobody is
@@ -315,7 +311,7 @@ impl Work<'_> {
         evaluation.score_unfinished(judging, files).map_err(|error| Outside(error.into()))?;
         if !self.report.quiet {
             let n_answers = count(evaluation.n_cases(), "answer");
-            let folder = log.folder().display();
+            let folder = log.place();
             output::print_note(&format!(
                 "results of {n_answers} are in {folder}; no answer was judged, and no other output was written"
             ));
@@ -365,6 +361,9 @@ impl Work<'_> {
         let judging = Judging { judges, log: log.as_ref() };
         let outcome = evaluation.run(judging, files, &interrupt, |event| progress.update(event));
         progress.end();
+        if let Some(news) = log.as_ref().and_then(RunLog::news).filter(|_| !args.quiet) {
+            output::print_note(&news);
+        }
         let exit = match outcome {
             Ok(outcome) => {
                 let replies = replies(self.settings.clone(), self.ask.cache.clone());

@@ -5,7 +5,9 @@ use std::path::Path;
 use clap::Args;
 use juror_files::reason;
 use juror_report::{RunMean, RunRow, runs_table};
-use juror_runs::{Headline, HeadlineMean, StoredRun, stored_runs};
+use juror_runs::{
+    Headline, HeadlineMean, RunReadError, StoredRun, shown as shown_root, stored_runs,
+};
 use juror_score::statistics::Interval;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +18,7 @@ use crate::output;
 
 #[derive(Args)]
 pub(super) struct ListArgs {
-    /// Folder of runs, or the folder of one run.
+    /// Folder of runs, the folder of one run, or the address of a database.
     #[arg(value_name = "FOLDER")]
     folder: Option<String>,
 
@@ -37,7 +39,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if runs.is_empty() {
-        output::print_note(&format!("{}: there are no runs here", root.display()));
+        output::print_note(&format!("{}: there are no runs here", shown_root(&root).display()));
         return Ok(Exit::Done);
     }
     let rows: Vec<RunRow> = runs.iter().map(row).collect();
@@ -45,7 +47,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
     for run in &runs {
         let unjudged = run.manifest.unjudged.as_ref().map(ToString::to_string);
         for problem in run.damage().into_iter().chain(unjudged) {
-            output::warn(&format!("{}: {problem}", run.folder.display()));
+            output::warn(&format!("{}: {problem}", run.place()));
         }
     }
     Ok(Exit::Done)
@@ -53,12 +55,13 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<Exit> {
 
 /// Returns the runs in a folder, oldest first; warns of those that cannot be read.
 pub(super) fn readable(root: &Path) -> anyhow::Result<Vec<StoredRun>> {
-    let runs = stored_runs(root).map_err(|error| {
-        anyhow::anyhow!(
+    let runs = stored_runs(root).map_err(|error| match error {
+        RunReadError::Io { path, error } => anyhow::anyhow!(
             "{}: {}\n  hint: name the folder of runs, or keep a run with juror eval --run FOLDER",
-            root.display(),
+            path.display(),
             reason(&error)
-        )
+        ),
+        other => other.into(),
     })?;
     let mut readable = Vec::new();
     for run in runs {
@@ -73,7 +76,7 @@ pub(super) fn readable(root: &Path) -> anyhow::Result<Vec<StoredRun>> {
 fn row(run: &StoredRun) -> RunRow {
     let Headline { n, means, usd } = run.headline();
     RunRow {
-        folder: run.folder.display().to_string(),
+        folder: run.place(),
         name: run.manifest.name.clone(),
         began: minute(&run.manifest.began),
         kind: run.manifest.kind.word(),
@@ -99,7 +102,7 @@ fn in_json(run: &StoredRun) -> Value {
     let intervals = by_name(|own| own.interval.map(|interval| json!(interval)));
     let means = by_name(|own| Some(json!(own.mean)));
     let manifest = &run.manifest;
-    json!({"folder": run.folder.display().to_string(), "id": manifest.id, "name": manifest.name,
+    json!({"folder": run.place(), "id": manifest.id, "name": manifest.name,
         "kind": manifest.kind, "began": manifest.began, "ended": manifest.ended,
         "state": run.state(), "damage": run.damage(), "unjudged": manifest.unjudged, "n": n, "means": means, "intervals": intervals, "usd": usd})
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use juror_files::reason;
-use juror_runs::{Keep, Removal, StoredRun};
+use juror_runs::{Keep, Removal, RunReadError, StoredRun};
 
 use super::super::{boolish, count};
 use super::PlaceArgs;
@@ -23,7 +23,7 @@ that has others keeps them.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct PruneArgs {
-    /// Folder of runs.
+    /// Folder of runs, or the address of a database.
     #[arg(value_name = "FOLDER")]
     folder: Option<String>,
 
@@ -62,17 +62,20 @@ pub(super) fn run(args: &PruneArgs) -> anyhow::Result<Exit> {
 
 fn would_remove(run: &StoredRun) -> bool {
     let is_busy = run.is_busy();
-    let removed = || format!("would remove {}", run.folder.display());
+    let removed = || format!("would remove {}", run.place());
     output::print_note(&if is_busy { stays(run) } else { removed() });
     !is_busy
 }
 
 /// Removes a run, and says what became of it. Returns whether it is gone.
 fn remove(run: &StoredRun) -> Result<bool, Outside> {
-    let folder = run.folder.display();
-    let removal = run
-        .remove()
-        .map_err(|error| Outside(anyhow::anyhow!("{folder}: cannot remove: {}", reason(&error))))?;
+    let folder = run.place();
+    let removal = run.remove().map_err(|error| match error {
+        RunReadError::Io { error, .. } => {
+            Outside(anyhow::anyhow!("{folder}: cannot remove: {}", reason(&error)))
+        }
+        other => Outside(other.into()),
+    })?;
     output::print_note(&match removal {
         Removal::Removed => format!("removed {folder}"),
         Removal::FolderStays => format!("removed the run in {folder}; other files in it stay"),
@@ -82,5 +85,5 @@ fn remove(run: &StoredRun) -> Result<bool, Outside> {
 }
 
 fn stays(run: &StoredRun) -> String {
-    format!("{} stays: a process is working on it", run.folder.display())
+    format!("{} stays: a process is working on it", run.place())
 }

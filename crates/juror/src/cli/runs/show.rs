@@ -27,7 +27,7 @@ const HASH_WIDTH: usize = 12;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ShowArgs {
-    /// Folder of the run, or its name or id among the runs that are kept.
+    /// Folder or address of the run, or its name or id among the runs that are kept.
     #[arg(value_name = "RUN")]
     run: String,
 
@@ -41,6 +41,7 @@ pub(super) struct ShowArgs {
 
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let run = find_run(&args.run, &args.place.root(None)?)?;
+    run.fetch_all()?;
     let damage = damage_of(&run);
     if args.json {
         let json = serde_json::to_string_pretty(&in_json(&run, damage.as_ref()))?;
@@ -71,7 +72,7 @@ fn in_json(run: &StoredRun, damage: Option<&String>) -> Value {
     let size = |(file, bytes): (RunFile, u64)| (file.name().to_owned(), json!(bytes));
     let files: Map<String, Value> = run.files().into_iter().map(size).collect();
     let n_done = look_at_run(&run.folder).ok().flatten().map(|state| state.n_done);
-    json!({"folder": run.folder.display().to_string(), "state": state(run, damage), "damage": damage,
+    json!({"folder": run.place(), "state": state(run, damage), "damage": damage,
         "n_done": n_done, "files": files, "lacks": run.lacks(), "run": run.manifest})
 }
 
@@ -81,7 +82,7 @@ fn in_words(run: &StoredRun, damage: Option<String>) -> String {
     let title =
         format!("{name} · {id} · {} · {}\n", manifest.kind.word(), state(run, damage.as_ref()));
     let rows = [
-        ("folder", Some(run.folder.display().to_string())),
+        ("folder", Some(run.place())),
         ("began", Some(times(manifest))),
         ("juror", Some(manifest.juror.clone())),
         ("command", Some(in_shell(&manifest.command)).filter(|line| !line.is_empty())),

@@ -1,5 +1,7 @@
-//! Replies that many programs share in a database: bought once by all, whoever is killed.
+//! Replies and runs that many programs share in a database: bought once by all, whoever is killed.
 #![cfg(target_os = "linux")]
+
+mod runs;
 
 use std::fs;
 use std::path::Path;
@@ -90,8 +92,13 @@ impl Stage {
 
     /// How many replies are kept.
     fn n_kept(&self, database: &Postgres) -> usize {
+        self.count(database, "replies")
+    }
+
+    /// How many rows a table has.
+    fn count(&self, database: &Postgres, table: &str) -> usize {
         let (_, schema) = self.address.split_once("schema=").expect("a schema");
-        database.sql(&format!("SELECT count(*) FROM {schema}.replies")).parse().expect("a number")
+        database.sql(&format!("SELECT count(*) FROM {schema}.{table}")).parse().expect("a number")
     }
 }
 
@@ -327,8 +334,8 @@ fn a_store_is_checked_and_migrated() {
     };
     assert_eq!(check(), (0, json!(null), json!(0)));
     let made = stage.run(&["store", "migrate", &stage.address]);
-    assert!(made.code == 0 && made.stderr.contains("made tables of version 2"), "{made}");
-    assert_eq!(check(), (0, json!(2), json!(0)));
+    assert!(made.code == 0 && made.stderr.contains("made tables of version 3"), "{made}");
+    assert_eq!(check(), (0, json!(3), json!(0)));
     let folder = stage.run(&["store", "check", "cache"]);
     assert!(
         folder.code == 2 && folder.stderr.contains("not the address of a database"),
