@@ -119,9 +119,9 @@ impl Query {
             return Err(Refusal::Service);
         }
         let declared = options.prefixes.iter();
-        let declared: String =
-            declared.map(|(name, iri)| format!("PREFIX {name}: <{iri}>\n")).collect();
-        Ok(Query { text: declared + text, ..query })
+        let lines = declared.map(|(name, iri)| format!("PREFIX {name}: <{iri}>\n"));
+        let text = lines.chain([text.to_owned()]).collect::<Vec<_>>().concat();
+        Ok(Query { text, ..query })
     }
 
     /// Fails if a prefix cannot be one, or its IRI is none.
@@ -254,7 +254,9 @@ fn parts_of<'p>(pattern: &'p GraphPattern, open: &mut Vec<&'p GraphPattern>) {
         | GraphPattern::Minus { left, right } => open.extend([&**left, &**right]),
         GraphPattern::LeftJoin { left, right, expression } => {
             open.extend([&**left, &**right]);
-            expression.iter().for_each(|expression| patterns_of(expression, open));
+            if let Some(expression) = expression {
+                patterns_of(expression, open);
+            }
         }
         GraphPattern::Filter { expr, inner } => {
             open.push(inner);

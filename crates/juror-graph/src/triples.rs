@@ -108,7 +108,7 @@ pub(crate) struct Gathered {
 
 impl Gathered {
     pub(crate) fn finish(self, names: Vec<String>) -> Triples {
-        let named = self.named.into_iter().map(|(name, triples)| (name, Index::new(triples)));
+        let named = self.named.into_iter().map(|(graph, triples)| (graph, Index::new(triples)));
         Triples {
             names,
             terms: self.terms,

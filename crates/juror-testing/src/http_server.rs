@@ -122,7 +122,7 @@ fn write(mut stream: TcpStream, reply: &HttpReply) {
     let mut head =
         format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([&name, ": ", &value, "\r\n"]);
     }
     // A client that is gone is none of the server's business.
     let _ = stream.write_all(format!("{head}\r\n").as_bytes());
