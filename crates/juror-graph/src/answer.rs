@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use juror_sparql::ResultFormat;
-use oxrdf::{Term, Variable};
+use oxrdf::{BlankNode, Term, Variable};
 use sparesults::{
     QueryResultsFormat, QueryResultsParser, QueryResultsSerializer, SliceQueryResultsParserOutput,
 };
@@ -84,6 +84,26 @@ impl Answer {
         // Memory takes all that is written, and terms are texts.
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         if format == ResultFormat::Csv { text.replace("\r\n", "\n") } else { text }
+    }
+
+    /// Reads a recorded answer; `None` if it is none, or in CSV, which does not tell texts from IRIs.
+    pub fn parse(text: &str, format: ResultFormat) -> Option<Answer> {
+        let limits = QueryLimits { cells: usize::MAX, ..QueryLimits::default() };
+        Answer::read(text.as_bytes(), format_of(format), &limits).ok()?.ok()
+    }
+
+    /// Returns the answer with one label for all blank nodes; `None` if it has none.
+    pub fn without_blank_labels(&self) -> Option<Answer> {
+        let Answer::Table(table) = self else { return None };
+        let mut table = table.clone();
+        let mut has_any = false;
+        for term in table.rows.iter_mut().flatten().flatten() {
+            if term.is_blank_node() {
+                *term = BlankNode::new_unchecked("b").into();
+                has_any = true;
+            }
+        }
+        has_any.then_some(Answer::Table(table))
     }
 
     /// Reads an answer. CSV is not read: it does not tell texts from IRIs.
