@@ -34,7 +34,7 @@ impl QueryFailure {
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            QueryFailure::TimedOut(_) => Some("allow more time with --timeout"),
+            QueryFailure::TimedOut(_) => Some("allow more time with --graph-timeout"),
             QueryFailure::Endpoint(failure) => failure.hint(),
             _ => None,
         }
@@ -85,9 +85,9 @@ impl EndpointFailure {
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            EndpointFailure::TimedOut(_) => Some("allow more time with --timeout"),
+            EndpointFailure::TimedOut(_) => Some("allow more time with --graph-timeout"),
             EndpointFailure::Denied(_) => {
-                Some("say who asks with --header 'Authorization: Bearer env:NAME'")
+                Some("say who asks with --graph-header 'Authorization: Bearer env:NAME'")
             }
             EndpointFailure::OtherMediaType(_)
             | EndpointFailure::Status { status: 404 | 405, .. } => {

@@ -63,7 +63,7 @@ pub enum LoadError {
     },
     /// There are more triples than allowed.
     #[error(
-        "{name}: more than {most} triples, which take about {megabytes} MB of memory\n  hint: allow more with --max-triples, or ask an endpoint: --graph https://…/sparql"
+        "{name}: more than {most} triples, which take about {megabytes} MB of memory\n  hint: allow more with --graph-triples, or ask an endpoint: --graph https://…/sparql"
     )]
     TooLarge {
         /// The file.

@@ -81,9 +81,9 @@ impl Refusal {
     pub fn hint(&self) -> Option<String> {
         match self {
             Refusal::NotSparql { message, .. } if message.starts_with("the prefix") => {
-                Some("declare it in the query, or name it with --prefix NAME=IRI".into())
+                Some("declare it in the query, or name it with --graph-prefix NAME=IRI".into())
             }
-            Refusal::Service => Some("allow it with --allow-service".into()),
+            Refusal::Service => Some("allow it with --graph-service".into()),
             _ => None,
         }
     }

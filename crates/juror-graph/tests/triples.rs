@@ -95,7 +95,7 @@ fn a_graph_that_is_too_large_says_what_it_would_take() {
     let error = Triples::parse("g.ttl", text.as_bytes(), &options).expect_err("too large");
     let told = error.to_string();
     assert!(told.starts_with("g.ttl: more than 50 triples, which take about 0 MB"), "{told}");
-    assert!(told.contains("--max-triples"), "{told}");
+    assert!(told.contains("--graph-triples"), "{told}");
 }
 
 #[test]

@@ -35,6 +35,17 @@ impl Default for AskOptions {
     }
 }
 
+/// How far asking is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asking {
+    /// The queries that were asked.
+    pub done: usize,
+    /// All of them.
+    pub all: usize,
+    /// Those without an answer.
+    pub failed: usize,
+}
+
 /// What came of a query.
 #[derive(Clone, Debug)]
 pub enum Asked {
@@ -79,13 +90,13 @@ impl Asked {
     }
 }
 
-/// Asks all queries, each text once, and several at a time. Calls `progress` with how many are done and how
-/// many there are. One that fails does not stop the others.
+/// Asks all queries, each text once, and several at a time. Calls `progress` after
+/// each. One that fails does not stop the others.
 pub fn ask_all<'q>(
     graph: &Graph,
     queries: impl IntoIterator<Item = &'q str>,
     options: &AskOptions,
-    progress: &mut dyn FnMut(usize, usize),
+    progress: &mut dyn FnMut(Asking),
 ) -> Vec<Arc<Asked>> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     let mut distinct = Vec::new();
@@ -106,7 +117,7 @@ fn ask_distinct(
     graph: &Graph,
     queries: &[&str],
     options: &AskOptions,
-    progress: &mut dyn FnMut(usize, usize),
+    progress: &mut dyn FnMut(Asking),
 ) -> Vec<Arc<Asked>> {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
@@ -123,9 +134,12 @@ fn ask_distinct(
         }
         drop(sender);
         let mut answers: HashMap<&str, Arc<Asked>> = HashMap::new();
+        let mut asking = Asking { all: queries.len(), ..Asking::default() };
         for (text, asked) in receiver {
+            asking.done += 1;
+            asking.failed += usize::from(asked.answer().is_none());
             answers.insert(text, Arc::new(asked));
-            progress(answers.len(), queries.len());
+            progress(asking);
         }
         // Every query was sent back, or its thread has panicked, which the scope passes on.
         queries.iter().filter_map(|text| answers.remove(text)).collect()

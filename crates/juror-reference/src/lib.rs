@@ -24,7 +24,7 @@
 //! let graph = Graph::Triples(Triples::parse("g.ttl", turtle.as_bytes(), &LoadOptions::default())?);
 //! let document = Document::new("reference.yaml", yaml.into(), Format::Yaml)?;
 //! let dataset = read_reference(&document)?;
-//! let reviewed = Reviewed::ask(&document, &dataset, &graph, &AskOptions::default(), None, &mut |_, _| ());
+//! let reviewed = Reviewed::ask(&document, &dataset, &graph, &AskOptions::default(), None, &mut |_| ());
 //! let refreshed = reviewed.refresh(&document, &dataset)?;
 //! assert!(refreshed.text.contains("# one row\n        output: |-\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,12 +36,16 @@ mod asking;
 mod check;
 mod edit;
 mod fresh_text;
+mod moved;
 mod refresh;
+mod rerun;
 mod review;
 mod steps;
 
-pub use asking::{AskOptions, Asked, ask_all};
+pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
+pub use moved::Blame;
 pub use refresh::{RefreshError, Refreshed, diff, refresh};
+pub use rerun::{Rerun, rerun};
 pub use review::{Reviewed, ReviewedStep};
 pub use steps::{QueryStep, query_steps};

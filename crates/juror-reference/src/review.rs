@@ -7,7 +7,7 @@ use juror_document::{Document, Format};
 use juror_graph::{Graph, Refusal};
 use juror_score::read::Dataset;
 
-use crate::asking::{AskOptions, Asked, ask_all};
+use crate::asking::{AskOptions, Asked, Asking, ask_all};
 use crate::check::{Checked, check};
 use crate::refresh::{RefreshError, Refreshed, refresh};
 use crate::steps::{QueryStep, query_steps};
@@ -41,7 +41,7 @@ impl<'d> Reviewed<'d> {
         graph: &Graph,
         options: &AskOptions,
         slow: Option<Duration>,
-        progress: &mut dyn FnMut(usize, usize),
+        progress: &mut dyn FnMut(Asking),
     ) -> Reviewed<'d> {
         let steps = query_steps(dataset, &options.names);
         let asked = ask_all(graph, steps.iter().map(|step| &*step.query), options, progress);

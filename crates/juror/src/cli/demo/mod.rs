@@ -101,6 +101,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         recorded: Some(recorded),
         subject: None,
         limit: None,
+        graph: None,
     };
     output::print_note(RECORDED);
     let exit = work.run()?;
