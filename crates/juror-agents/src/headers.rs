@@ -73,7 +73,8 @@ impl Headers {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
     }
 
-    pub(crate) fn to_map(&self) -> HeaderMap {
+    /// Returns the headers as requests take them; values that are secret are marked as such.
+    pub fn to_map(&self) -> HeaderMap {
         self.0.clone()
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::found_problems::FoundProblems;
 use crate::not_numbers::Quoted;
 use crate::problem::{DatasetError, Path, Place, Problem, Problems};
-use crate::yaml::{self, NotYaml, Target};
+use crate::yaml::{self, NotYaml, Target, ValueSpan};
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +196,8 @@ impl Document {
         self.json.as_deref().unwrap_or(self.text())
     }
 
-    fn text(&self) -> &str {
+    /// The text as it was written, without a byte order mark.
+    pub fn text(&self) -> &str {
         (*self.text).as_ref()
     }
 
@@ -272,6 +273,12 @@ impl Document {
             problems.push(self.error(line, column, path, problem));
         }
         problems
+    }
+
+    /// Returns where the values at these paths of a YAML document are written; `None` for a path that
+    /// leads nowhere, or through an alias.
+    pub fn yaml_spans(&self, paths: &[Path]) -> Vec<Option<ValueSpan>> {
+        yaml::spans(self.text(), paths)
     }
 
     /// Fails if a key is used twice.

@@ -56,4 +56,4 @@ pub use not_numbers::Quoted;
 pub use notice::{Notice, Part, Phrase, Spelling, option, option_as, program_only};
 pub use problem::{DatasetError, Folded, NotNumber, Path, Place, Problem, Problems, Segment};
 pub use tools_problem::ToolsProblem;
-pub use yaml::{NotYaml, is_caught, yaml_to_json};
+pub use yaml::{NotYaml, ValueSpan, ValueStyle, is_caught, yaml_to_json};

@@ -7,7 +7,7 @@
 //!
 //! [`same`] and [`near`] compare values, [`misfits`] compares them with a JSON Schema, and [`Random`] gives repeatable random numbers.
 //! [`Ended`] runs a program to its end, and [`Serving`] one that serves; `Postgres` starts a database
-//! of its own.
+//! of its own. [`HttpServer`] answers requests on loopback as a test says, also badly.
 //!
 //! ```
 //! use juror_testing::{Random, near, project, run_cases, same};
@@ -23,6 +23,7 @@
 //!
 //! You will not find anything the program needs here, nor another crate of the project.
 
+mod http_server;
 #[cfg(target_os = "linux")]
 mod postgres;
 mod program;
@@ -31,6 +32,7 @@ mod recorded;
 mod same;
 mod schema;
 
+pub use http_server::{HttpReply, HttpRequest, HttpServer};
 #[cfg(target_os = "linux")]
 pub use postgres::{Pooler, Postgres, SmallDisk};
 pub use program::{Ended, Serving};

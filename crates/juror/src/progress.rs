@@ -54,6 +54,14 @@ impl Progress {
         }
     }
 
+    /// Displays how many of all things are done, and a few words about them.
+    pub(crate) fn count(&mut self, done: usize, all: usize, details: impl FnOnce() -> String) {
+        if done <= 1 {
+            self.begin(all);
+        }
+        self.show(done, details);
+    }
+
     fn begin(&mut self, n: usize) {
         let words = all_in_words(n, self.noun);
         match &mut self.shape {

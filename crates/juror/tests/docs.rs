@@ -44,9 +44,21 @@ times under `timing`. Under `juror` a result file adds up tokens and costs: `age
 /// ask for them: `ring` has `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom`
 /// 0.3 and its `r-efi` 5; the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build,
 /// has `bitflags` 1; `PostgreSQL`'s protocol has `base64` 0.22 and `fallible-iterator` 0.2, and
-/// its user's name `wasi` 0.14.
-const SEVERAL_VERSIONS: [&str; 8] =
-    ["base64", "bitflags", "fallible-iterator", "getrandom", "r-efi", "syn", "wasi", "windows-sys"];
+/// its user's name `wasi` 0.14; Oxigraph's readers of XML have `quick-xml` 0.37, and its random
+/// functions `rand` 0.9 where PostgreSQL's have 0.10.
+const SEVERAL_VERSIONS: [&str; 11] = [
+    "base64",
+    "bitflags",
+    "fallible-iterator",
+    "getrandom",
+    "quick-xml",
+    "r-efi",
+    "rand",
+    "rand_core",
+    "syn",
+    "wasi",
+    "windows-sys",
+];
 
 /// What only tests need, such as the driver of a browser, may bring versions of its own.
 #[test]
@@ -154,6 +166,11 @@ fn the_page_about_calibration_runs_as_it_is_written() {
 #[test]
 fn the_page_about_planning_runs_as_it_is_written() {
     run_page("docs/planning.md");
+}
+
+#[test]
+fn the_page_on_references_does_what_it_says() {
+    run_page("docs/references.md");
 }
 
 /// Runs the commands of a page, and compares what they print with what the page shows.

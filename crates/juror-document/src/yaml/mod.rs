@@ -11,11 +11,14 @@ mod number;
 mod pieces;
 mod role;
 mod scalar;
+mod spans;
 mod write;
 
 pub use events::is_caught;
 use events::{ends_line, events};
 pub(crate) use locate::{Target, locate};
+pub(crate) use spans::spans;
+pub use spans::{ValueSpan, ValueStyle};
 
 use libyaml_safer::{Error, ErrorKind, Mark};
 

@@ -19,7 +19,7 @@ use crate::message::{METHOD_NOT_FOUND, Message, RpcError, reply};
 /// The longest line that is read.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// How many lines that are no messages are passed over.
+/// How many lines that are not messages are skipped.
 const MOST_OTHER_LINES: usize = 10_000;
 
 /// How many characters of a line that is no message are quoted.

@@ -32,7 +32,7 @@ pub struct Dataset<'a> {
 
 impl Dataset<'_> {
     /// Returns the path to a question.
-    pub(super) fn path_of(&self, index: usize) -> Path {
+    pub fn path_of(&self, index: usize) -> Path {
         self.origins.get(index).map_or_else(Path::default, |origin| path_of(*origin))
     }
 

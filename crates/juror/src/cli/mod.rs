@@ -14,6 +14,7 @@ mod demo;
 mod eval;
 mod export;
 mod gate;
+mod graph_args;
 mod import;
 mod judge;
 mod junit;
@@ -23,6 +24,7 @@ mod mcp;
 mod model_args;
 mod page;
 mod plan;
+mod reference;
 mod report;
 mod runs;
 mod schema;
@@ -63,6 +65,7 @@ Examples:
   juror report runs/main -o report.html          every question of a run, in a browser
   juror view runs                                all runs of a folder, live, in a browser
   juror validate reference.yaml responses.jsonl  check files before a long run
+  juror reference check reference.yaml --graph graph.ttl   are expected results still true?
   juror serve --tools tools --cache cache        answer tool calls of agents, offline
 
 Exit codes:
@@ -91,6 +94,7 @@ enum Command {
     Aggregate(aggregate::AggregateArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
+    Reference(reference::ReferenceArgs),
     Bench(Box<bench::BenchArgs>),
     Convert(convert::ConvertArgs),
     Import(import::ImportArgs),
@@ -131,6 +135,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Aggregate(args) => aggregate::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Reference(args) => reference::run(&args),
         Command::Bench(args) => bench::run(&args, line),
         Command::Convert(args) => convert::run(&args),
         Command::Import(args) => import::run(&args),

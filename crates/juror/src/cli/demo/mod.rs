@@ -1,6 +1,7 @@
 //! `juror demo`: runs the example, from inside the program.
 
 mod bench;
+mod graph;
 mod scripted_agent;
 
 use std::ffi::OsString;
@@ -22,6 +23,7 @@ use crate::output;
 
 const REFERENCE: &str = include_str!("../../../../../examples/reference.yaml");
 const RESPONSES: &str = include_str!("../../../../../examples/responses.jsonl");
+const GRAPH: &str = include_str!("../../../../../examples/graph.ttl");
 const REPLIES: &str = include_str!("../../../../../examples/replies.jsonl");
 const SETTINGS: &str = include_str!("../../../../../examples/juror.yaml");
 
@@ -33,6 +35,8 @@ were written by hand for this example.
 
 With --bench an agent is tried on queries with tools instead: it follows a script, makes real calls
 to tools that are served inside the program, and is judged by a rule of thumb.
+
+With --graph the expected results are compared with a graph that has moved since they were recorded.
 
 With --write FOLDER the example's files are put there, to look at and to play with.";
 
@@ -47,6 +51,10 @@ pub(super) struct DemoArgs {
     /// Try an agent on queries, instead of judging recorded answers.
     #[arg(long, env = "JUROR_DEMO_BENCH", value_parser = boolish())]
     bench: bool,
+
+    /// Compare expected results with a graph that has moved, instead of judging recorded answers.
+    #[arg(long, env = "JUROR_DEMO_GRAPH", conflicts_with_all = ["bench", "json", "write"], value_parser = boolish())]
+    graph: bool,
 
     /// Be the agent that --bench tries.
     #[arg(long, hide = true)]
@@ -77,6 +85,7 @@ pub(super) fn run(args: &DemoArgs, program: &[OsString]) -> anyhow::Result<Exit>
             );
             bench::run(program)
         }
+        None if args.graph => graph::run(),
         None => judge(args),
     }
 }
@@ -101,6 +110,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
         recorded: Some(recorded),
         subject: None,
         limit: None,
+        graph: None,
     };
     output::print_note(RECORDED);
     let exit = work.run()?;
@@ -121,10 +131,11 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
         ("responses.jsonl", RESPONSES),
         ("juror.yaml", SETTINGS),
         ("replies.jsonl", REPLIES),
+        ("graph.ttl", GRAPH),
     ];
     refuse_known(folder, &files)?;
     put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
-    let [reference, responses, settings, replies] =
+    let [reference, responses, settings, replies, _] =
         files.map(|(name, _)| quoted(&folder.join(name).display().to_string()));
     output::print_note(&format!(
         "written to {}; judge them by the recorded replies with",

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::super::live_args::{
     LiveWork, ask_all, error_of, is_done, start_first, start_runtime, tell_errors,
 };
+use super::graph::FreshReference;
 use super::{EvalArgs, Work};
 use crate::exit::{Exit, Outside};
 
@@ -39,7 +40,16 @@ pub(super) fn run(
         "--map and --question-id are for traces, not for an agent that is asked\n  hint: --limit asks only the first questions; juror ask --question-id asks single ones"
     );
     let reference = load(&args.reference)?;
-    let dataset = read_reference(&reference)?;
+    anyhow::ensure!(
+        !args.rerun_actual,
+        "--rerun-actual is for responses that were recorded\n  hint: record the agent's answers with juror ask first"
+    );
+    let fresh = match args.graph.is_given() {
+        true => Some(FreshReference::ask(args, settings, load(&args.reference)?)?),
+        false => None,
+    };
+    let reference = fresh.as_ref().map_or(&reference, |fresh| &fresh.document);
+    let dataset = read_reference(reference)?;
     let limit = args.limit.map(NonZero::get);
     let wanted = QuestionSelection { limit, ..QuestionSelection::default() };
     let questions = select_questions(&dataset.questions, &wanted);
@@ -73,8 +83,9 @@ pub(super) fn run(
     let questioning = start_first(questioning, &runtime, replaces)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
-    let of_agent = |work| Work { subject: Some(subject), limit, ..work };
-    let log = of_agent(args.work(&reference, &nothing, settings, line)).begin(&place)?;
+    let graph = fresh.as_ref().map(|fresh| fresh.about.as_str());
+    let of_agent = |work| Work { subject: Some(subject), limit, graph, ..work };
+    let log = of_agent(args.work(reference, &nothing, settings, line)).begin(&place)?;
     let attempts = RunFile::Attempts.path_in(log.folder());
     let mut responses = ResponseLog::open_in(log.run_folder(), resume.fresh)?;
     if resume.retry_errors {
@@ -96,7 +107,7 @@ pub(super) fn run(
         drop(responses);
     }
     let responses = load(&attempts.display().to_string()).map_err(|error| Outside(error.into()))?;
-    let work = of_agent(args.work(&reference, &responses, settings, line));
+    let work = of_agent(args.work(reference, &responses, settings, line));
     let models = is_done.then(|| left_to_spend(args, settings, &asked)).transpose();
     let Ok(Some(models)) = models else {
         if has_lines(&attempts) {
@@ -105,6 +116,9 @@ pub(super) fn run(
         return models.map(|_| Exit::OutsideFailed);
     };
     let exit = Work { ask: &models, ..work }.run_in(&place, Some(log))?;
+    if let Some(fresh) = &fresh {
+        fresh.tell_moved(args, settings, &responses)?;
+    }
     Ok(if tell_errors(&asked) { Exit::OutsideFailed } else { exit })
 }
 

@@ -1,5 +1,6 @@
 //! `juror eval`: judges recorded answers.
 
+mod graph;
 mod keep;
 mod live;
 mod page;
@@ -23,12 +24,14 @@ use juror_run::{
 use juror_runs::{RunLog, RunPlace};
 use juror_score::read::{KEPT_BELOW, RepeatedIds};
 
+use self::graph::FreshReference;
 pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
 use self::page::EvalPage;
 use self::summary::Summary;
 use super::agent_args::{AGENTS, has_option};
 use super::gate::GateArgs;
+use super::graph_args::GraphArgs;
 use super::junit::JunitArgs;
 use super::live_args::LiveArgs;
 use super::model_args::{self, ModelArgs, parse_count};
@@ -74,6 +77,9 @@ Examples:
 
   Several answers to each question, one after another in the file:
     juror eval reference.yaml responses.jsonl --trials-in-responses -o results.json
+
+  Expected results as the graph gives them now, so that a graph that moved is not the agent's fault:
+    juror eval reference.yaml responses.jsonl --graph https://example.org/sparql
 
   In a pipeline: fail when fewer than 90 % of the steps are found:
     my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
@@ -146,6 +152,13 @@ pub(super) struct EvalArgs {
 
     #[command(flatten)]
     live: LiveArgs,
+
+    #[command(flatten)]
+    graph: GraphArgs,
+
+    /// Run the agent's own queries, where a response has a query and no output.
+    #[arg(long, requires = "graphs", env = "JUROR_RERUN_ACTUAL", help_heading = "Graph", value_parser = boolish())]
+    rerun_actual: bool,
 }
 
 /// What is made of the judged questions.
@@ -227,10 +240,30 @@ pub(super) fn run(args: &EvalArgs, line: &[String]) -> anyhow::Result<Exit> {
     }
     let responses = args.responses.as_deref().unwrap_or_default();
     let (reference, responses) = load_both(args, responses)?;
+    if args.graph.is_given() {
+        return run_with_graph(args, &settings, (reference, responses), line);
+    }
     let exit = args.work(&reference, &responses, &settings, line).run();
     // The program ends here, and the system reclaims memory faster than dropping would.
     std::mem::forget((reference, responses));
     exit
+}
+
+/// Judges by the results that a graph gives now.
+fn run_with_graph(
+    args: &EvalArgs,
+    settings: &Settings,
+    (reference, mut responses): (Document, Document),
+    line: &[String],
+) -> anyhow::Result<Exit> {
+    let mut fresh = FreshReference::ask(args, settings, reference)?;
+    if args.rerun_actual {
+        responses = fresh.rerun_actual(args, responses)?;
+    }
+    let work = args.work(&fresh.document, &responses, settings, line);
+    let exit = Work { graph: Some(&fresh.about), ..work }.run()?;
+    fresh.tell_moved(args, settings, &responses)?;
+    Ok(if fresh.is_incomplete { Exit::OutsideFailed } else { exit })
 }
 
 impl EvalArgs {
@@ -254,6 +287,7 @@ impl EvalArgs {
             recorded: None,
             subject: None,
             limit: None,
+            graph: None,
         }
     }
 }
@@ -277,6 +311,8 @@ pub(super) struct Work<'w> {
     pub(super) subject: Option<SubjectIdentity<'w>>,
     /// How many questions of the reference count, from the first on.
     pub(super) limit: Option<usize>,
+    /// The graph that expected results are taken from, in words.
+    pub(super) graph: Option<&'w str>,
 }
 
 impl Work<'_> {
@@ -433,17 +469,17 @@ impl Work<'_> {
             Some(juror_run::ProfileNumber::Five) | None => "profile 5",
         };
         let judge = judges.map(|judges| judges.models.chat_name().to_owned());
-        [
-            ("reference", self.reference.name().to_owned()),
-            match self.subject {
+        let told = [
+            Some(("reference", self.reference.name().to_owned())),
+            self.graph.map(|graph| ("graph", graph.to_owned())),
+            Some(match self.subject {
                 Some(subject) => ("agent", subject.name.to_owned()),
                 None => ("responses", self.responses.name().to_owned()),
-            },
-            ("rules", profile.to_owned()),
-            ("judged by", judge.unwrap_or_else(|| "rules alone, no model".to_owned())),
-        ]
-        .map(|(key, value)| (key.to_owned(), value))
-        .to_vec()
+            }),
+            Some(("rules", profile.to_owned())),
+            Some(("judged by", judge.unwrap_or_else(|| "rules alone, no model".to_owned()))),
+        ];
+        told.into_iter().flatten().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
     fn open<'e>(&'e self, plan: &'e Plan) -> anyhow::Result<Evaluation<'e>> {

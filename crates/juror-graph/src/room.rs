@@ -1,0 +1,80 @@
+//! Threads on which queries are parsed and evaluated: with room on the stack, and an end to their time.
+
+use std::cell::Cell;
+use std::thread;
+use std::time::Instant;
+
+/// What parsing and evaluating a query may take: whoever walks a parse tree calls itself, and a thread
+/// has too little for the deepest trees that are allowed. It is only used as far as it is needed.
+const STACK: usize = 128 << 20;
+
+/// How many steps are taken between two looks at the time.
+const BETWEEN_LOOKS: u32 = 1024;
+
+thread_local! {
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The time was up before the work was done.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TimeIsUp;
+
+/// Works on a thread with much room.
+pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    join(work).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Works on a thread with much room until a time. The work has to call [`take_step`] now and then.
+pub(crate) fn until<T: Send>(
+    deadline: Instant,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, TimeIsUp> {
+    let timed = || {
+        DEADLINE.set(Some(deadline));
+        work()
+    };
+    join(timed).map_err(|panic| match panic.downcast::<TimeIsUp>() {
+        Ok(up) => *up,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// Counts a step of work, and ends the work of this thread if its time is up. The evaluator can be
+/// stopped only where it reads triples, and joins of large tables read none: so that the thread unwinds.
+#[inline]
+pub(crate) fn take_step() {
+    let steps = STEPS.get() + 1;
+    if steps < BETWEEN_LOOKS {
+        return STEPS.set(steps);
+    }
+    STEPS.set(0);
+    if DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline) {
+        std::panic::resume_unwind(Box::new(TimeIsUp));
+    }
+}
+
+fn join<T: Send>(work: impl FnOnce() -> T + Send) -> thread::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        thread.expect("the system starts a thread").join()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_ends_when_its_time_is_up_and_not_before() {
+        assert_eq!(
+            until(Instant::now(), || loop {
+                take_step()
+            }),
+            Err::<(), _>(TimeIsUp)
+        );
+        let later = Instant::now() + std::time::Duration::from_secs(3600);
+        assert_eq!(until(later, || (0..10_000).for_each(|_| take_step())), Ok(()));
+        with_room(|| (0..10_000).for_each(|_| take_step()));
+    }
+}

@@ -1,0 +1,51 @@
+//! Keeps references true.
+//!
+//! The expected results of a reference were true once; then the graph moved on. [`query_steps`] finds the
+//! steps that ask a graph, [`ask_all`] asks it again, [`check()`] compares what is recorded with what the
+//! graph gives now, by the rules that judge agents, and [`refresh()`] puts fresh results into the file, which
+//! otherwise stays as it was written, comments included.
+//!
+//! ```
+//! use juror_document::{Document, Format};
+//! use juror_graph::{Graph, LoadOptions, Triples};
+//! use juror_reference::{AskOptions, Reviewed};
+//! use juror_score::read::read_reference;
+//!
+//! let yaml = "
+//! - template_id: capitals
+//!   questions:
+//!   - id: norway
+//!     question_text: What is the capital of Norway?
+//!     reference_steps:
+//!     - - name: sparql_query
+//!         args: {query: 'SELECT ?city { <x:norway> <x:capital> ?city }'} # one row
+//! ";
+//! let turtle = "<x:norway> <x:capital> 'Oslo' .";
+//! let graph = Graph::Triples(Triples::parse("g.ttl", turtle.as_bytes(), &LoadOptions::default())?);
+//! let document = Document::new("reference.yaml", yaml.into(), Format::Yaml)?;
+//! let dataset = read_reference(&document)?;
+//! let reviewed = Reviewed::ask(&document, &dataset, &graph, &AskOptions::default(), None, &mut |_| ());
+//! let refreshed = reviewed.refresh(&document, &dataset)?;
+//! assert!(refreshed.text.contains("# one row\n        output: |-\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! You will not find printing, arguments or file access here.
+
+mod asking;
+mod check;
+mod edit;
+mod fresh_text;
+mod moved;
+mod refresh;
+mod rerun;
+mod review;
+mod steps;
+
+pub use asking::{AskOptions, Asked, Asking, ask_all};
+pub use check::{Change, Checked, Standing, check};
+pub use moved::Blame;
+pub use refresh::{RefreshError, Refreshed, diff, refresh};
+pub use rerun::{Rerun, rerun};
+pub use review::{Reviewed, ReviewedStep};
+pub use steps::{QueryStep, query_steps};

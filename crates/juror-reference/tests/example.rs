@@ -1,0 +1,222 @@
+//! The example's reference and its graph, which moves by one triple.
+
+use juror_document::{Document, Format};
+use juror_graph::{Graph, LoadOptions, Triples};
+use juror_reference::{AskOptions, Blame, Refreshed, Reviewed, Standing, diff};
+use juror_score::Profile;
+use juror_score::read::{read_reference, read_responses};
+use juror_testing::project;
+
+fn example(name: &str) -> String {
+    std::fs::read_to_string(project("examples").join(name)).expect("an example")
+}
+
+fn graph(turtle: &str) -> Graph {
+    let options = LoadOptions::default();
+    Graph::Triples(Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle"))
+}
+
+fn yaml(text: &str) -> Document {
+    Document::new("reference.yaml", text.into(), Format::Yaml).expect("YAML")
+}
+
+/// Returns the ids of the questions that do not hold, and how.
+fn found(document: &Document, graph: &Graph) -> Vec<(String, String)> {
+    let dataset = read_reference(document).expect("a reference");
+    let reviewed =
+        Reviewed::ask(document, &dataset, graph, &AskOptions::default(), None, &mut |_| ());
+    let wrong = reviewed.steps().filter(|step| !step.checked.holds());
+    wrong
+        .map(|step| {
+            let id = dataset.questions[step.step.question].id.to_string();
+            let told = match &step.checked.standing {
+                Standing::Fails { why, .. } => why.clone(),
+                _ => step.checked.moved_in_words().unwrap_or_default(),
+            };
+            (id, told)
+        })
+        .collect()
+}
+
+fn refreshed(document: &Document, graph: &Graph) -> Refreshed {
+    let dataset = read_reference(document).expect("a reference");
+    let reviewed =
+        Reviewed::ask(document, &dataset, graph, &AskOptions::default(), None, &mut |_| ());
+    reviewed.refresh(document, &dataset).expect("refreshed")
+}
+
+#[test]
+fn the_example_holds_in_its_graph() {
+    let document = yaml(&example("reference.yaml"));
+    let graph = graph(&example("graph.ttl"));
+    assert_eq!(found(&document, &graph), []);
+    let refreshed = refreshed(&document, &graph);
+    assert_eq!(refreshed.text, example("reference.yaml"), "nothing is written differently");
+}
+
+#[test]
+fn one_triple_moves_exactly_the_questions_that_it_touches() {
+    let document = yaml(&example("reference.yaml"));
+    let turtle = example("graph.ttl").replace(
+        "taxon:ladder-fern lr:commonName \"ladder fern\"",
+        "taxon:ladder-fern lr:commonName \"rope fern\"",
+    );
+    let moved = graph(&turtle);
+    let wanted = "1 row missing (`ladder fern`), 1 row extra (`rope fern`)";
+    assert_eq!(found(&document, &moved), [("taxa-fern-vault".into(), wanted.into())]);
+
+    let refreshed = refreshed(&document, &moved);
+    assert_eq!((refreshed.replaced.len(), refreshed.filled.len(), refreshed.left.len()), (1, 0, 0));
+    let lines = diff(document.text(), &refreshed.text, "reference.yaml");
+    let changed: Vec<&str> =
+        lines.lines().skip(2).filter(|line| line.starts_with(['+', '-'])).collect();
+    assert_eq!(
+        changed,
+        [
+            "-             {\"name\": {\"type\": \"literal\", \"value\": \"ladder fern\"}}]}}",
+            "+             {\"name\": {\"type\": \"literal\", \"value\": \"rope fern\"}}]}}",
+        ]
+    );
+    assert_eq!(found(&yaml(&refreshed.text), &moved), []);
+}
+
+#[test]
+fn an_agent_that_is_right_by_the_moved_graph_gets_its_score_back() {
+    let recorded = yaml(&example("reference.yaml"));
+    let turtle: Vec<String> = example("graph.ttl")
+        .lines()
+        .filter(|line| !line.starts_with("specimen:cellar-spleenwort"))
+        .map(str::to_owned)
+        .collect();
+    let fresh = yaml(&refreshed(&recorded, &graph(&turtle.join("\n"))).text);
+    let responses = example("responses.jsonl");
+    let responses = Document::new("responses.jsonl", responses.into(), Format::JsonLines);
+    let responses = responses.expect("lines");
+    let responses = read_responses(&responses).expect("responses");
+    let (old, new) =
+        (read_reference(&recorded).expect("one"), read_reference(&fresh).expect("two"));
+    let blame = |id: &str| {
+        let both = old.questions.iter().zip(&new.questions);
+        let (old, new) = both.into_iter().find(|(old, _)| old.id == id).expect("a question");
+        Blame::of(old, new, responses.of(new), &Profile::V6)
+    };
+    // The agent did not find the spleenwort, which is not there any more.
+    assert_eq!(blame("taxa-fern-vault"), Blame::Graph);
+    assert_eq!(blame("taxa-alpine-shelf"), Blame::Agent);
+}
+
+#[test]
+fn every_format_of_results_is_compared_and_refreshed() {
+    let turtle = "<x:a> <x:p> 1.50 , \"one, \\\"two\\\"\" , <x:b> .";
+    let query = "SELECT ?s ?o { ?s <x:p> ?o }";
+    for media_type in [
+        "application/sparql-results+json",
+        "application/sparql-results+xml",
+        "text/csv",
+        "text/tab-separated-values",
+    ] {
+        let text = format!(
+            "- template_id: t\n  questions:\n  - id: q\n    question_text: x\n    reference_steps:\n    - - name: sparql_query\n        args: {{query: '{query}'}} # kept\n        output_media_type: {media_type}\n"
+        );
+        let filled = refreshed(&yaml(&text), &graph(turtle));
+        assert_eq!(
+            (filled.filled.len(), filled.text.contains("# kept\n")),
+            (1, true),
+            "{media_type}"
+        );
+        assert_eq!(found(&yaml(&filled.text), &graph(turtle)), [], "{media_type}: {}", filled.text);
+        let moved = graph(&turtle.replace("<x:b>", "<x:c>"));
+        let wanted = "1 row missing (`x:a, x:b`), 1 row extra (`x:a, x:c`)";
+        assert_eq!(
+            found(&yaml(&filled.text), &moved),
+            [("q".into(), wanted.into())],
+            "{media_type}"
+        );
+        let again = refreshed(&yaml(&filled.text), &moved);
+        assert_eq!(found(&yaml(&again.text), &moved), [], "{media_type}: {}", again.text);
+    }
+}
+
+#[test]
+fn outputs_are_replaced_however_they_are_written() {
+    let turtle = "<x:a> <x:p> 'it''s' .".replace("''", "\\'");
+    let query = "SELECT ?o { <x:a> <x:p> ?o }";
+    let old = r#"{"head": {"vars": ["o"]}, "results": {"bindings": []}}"#;
+    let step = |rest: &str| {
+        format!(
+            "- template_id: t\n  questions:\n  - id: q # q\n    question_text: x\n    reference_steps:\n    - - {rest}  # the end\n"
+        )
+    };
+    let block = |output: &str| {
+        step(&format!(
+            "name: sparql_query\n        output: {output}\n        args:\n          query: {query}\n"
+        ))
+    };
+    let json_type = "output_media_type: application/sparql-results+json";
+    let texts = [
+        block(&format!("'{old}' # why")),
+        block(&format!("|-\n            {old}\n\n        # a comment")),
+        block(&format!(">\n            {old}")),
+        block("null"),
+        block(""),
+        step(&format!(
+            "{{name: sparql_query, output: '{old}', args: {{query: '{query}'}}, {json_type}}}\n"
+        )),
+        step(&format!("{{name: sparql_query, args: {{query: '{query}'}}}}\n")),
+        step(&format!(
+            "name: sparql_query\n        args:\n          query: |\n            {query}\n        {json_type}\n"
+        )),
+    ];
+    for text in texts {
+        let new = refreshed(&yaml(&text), &graph(&turtle));
+        assert_eq!(new.replaced.len() + new.filled.len(), 1, "{text}");
+        assert_eq!(found(&yaml(&new.text), &graph(&turtle)), [], "{}", new.text);
+        for comment in ["# q", "# why", "# a comment", "  # the end"] {
+            assert_eq!(text.contains(comment), new.text.contains(comment), "{}", new.text);
+        }
+    }
+    let json = |text: &str| Document::new("r.json", text.into(), Format::Json).expect("JSON");
+    let text = format!(
+        r#"[{{"template_id":"t","questions":[{{"id":"q","question_text":"x","reference_steps":[[{{"name":"sparql_query","args":{{"query":"{query}"}}}}]]}}]}}]"#
+    );
+    let new = refreshed(&json(&text), &graph(&turtle));
+    assert!(new.text.starts_with(text.split(r#"}]]"#).next().expect("a start")), "{}", new.text);
+    assert_eq!(found(&json(&new.text), &graph(&turtle)), [], "{}", new.text);
+}
+
+#[test]
+fn what_is_written_through_an_alias_is_left_alone() {
+    let text = "- template_id: t\n  questions:\n  - id: q\n    question_text: x\n    reference_steps:\n    - - &step\n        name: sparql_query\n        args: {query: 'ASK {}'}\n  - id: r\n    question_text: x\n    reference_steps:\n    - - *step\n";
+    let document = yaml(text);
+    let dataset = read_reference(&document).expect("a reference");
+    let options = AskOptions::default();
+    let reviewed = Reviewed::ask(&document, &dataset, &graph(""), &options, None, &mut |_| ());
+    // The step of one question is that of the other, so that both would change.
+    let error = reviewed.refresh(&document, &dataset).expect_err("entangled").to_string();
+    assert!(error.contains("hint: write the output of each step out"), "{error}");
+}
+
+#[test]
+fn queries_that_cannot_be_asked_are_told_with_their_place_and_the_others_are_asked() {
+    let text = "- template_id: t\n  questions:\n  - id: bad\n    question_text: x\n    reference_steps:\n    - - name: sparql_query\n        args:\n          query: |-\n            SELECT ?a\n            WHERE { ?a nope:b ?c }\n  - id: update\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: CLEAR ALL}}\n  - id: service\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: 'ASK { SERVICE <x:y> { ?a ?b ?c } }'}}\n  - id: good\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: 'ASK { }'}, output: '{\"boolean\": true}'}\n";
+    let document = yaml(text);
+    let told = found(&document, &graph(""));
+    let told: Vec<(&str, &str)> = told.iter().map(|(id, why)| (&**id, &**why)).collect();
+    assert_eq!(
+        told,
+        [
+            ("bad", "not valid SPARQL: the prefix of `nope:b` is not declared"),
+            ("update", "an update is not run: it would change the graph"),
+            ("service", "SERVICE is not allowed: the query would have another server called"),
+        ]
+    );
+    let dataset = read_reference(&document).expect("a reference");
+    let options = AskOptions::default();
+    let reviewed = Reviewed::ask(&document, &dataset, &graph(""), &options, None, &mut |_| ());
+    let (line, column) = reviewed.steps().next().expect("a step").place;
+    let rest: String =
+        text.lines().nth(line - 1).expect("a line").chars().skip(column - 8).collect();
+    assert!(line == 10 && rest.contains("nope:b"), "{line}:{column}: {rest}");
+    let refreshed = reviewed.refresh(&document, &dataset).expect("refreshed");
+    assert_eq!((refreshed.left.len(), &*refreshed.text), (3, text));
+}

@@ -1,0 +1,41 @@
+//! `juror reference`: keeps the expected results of a reference true.
+
+mod check;
+mod refresh;
+
+use clap::{Args, Subcommand};
+
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  Are the recorded results still what the graph gives? Exit code 1 if not:
+    juror reference check reference.yaml --graph graph.ttl
+    juror reference check reference.yaml --graph https://example.org/sparql --slow 5
+
+  What would change, and then the file with fresh results:
+    juror reference refresh reference.yaml --graph graph.ttl
+    juror reference refresh reference.yaml --graph graph.ttl -o reference.yaml
+
+docs/references.md says how to write, keep and check a reference.";
+
+/// Keep expected results true: check and refresh them by the graph they were taken from.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ReferenceArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::CheckArgs),
+    Refresh(refresh::RefreshArgs),
+}
+
+pub(super) fn run(args: &ReferenceArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        Command::Check(args) => check::run(args),
+        Command::Refresh(args) => refresh::run(args),
+    }
+}

@@ -1,0 +1,88 @@
+//! `juror reference refresh`: puts fresh results into a reference.
+
+use std::num::NonZero;
+
+use clap::Args;
+use juror_files::load;
+use juror_reference::{Refreshed, Standing, diff};
+use juror_score::read::read_reference;
+
+use super::super::graph_args::{GraphArgs, put, review, unwritable};
+use super::super::model_args::parse_count;
+use super::super::{RuleArgs, boolish, count};
+use crate::exit::Exit;
+use crate::output;
+
+/// Put the results that the graph gives now into the file, and leave everything else as it is written.
+///
+/// Without -o, prints what would change. Steps that have a query and no output get one.
+#[derive(Args)]
+pub(super) struct RefreshArgs {
+    /// Reference questions with expected steps.
+    #[arg(value_name = "REFERENCE")]
+    reference: String,
+
+    #[command(flatten)]
+    graph: GraphArgs,
+
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    /// Write the refreshed reference here; the same file is replaced when all is known.
+    #[arg(short, long, value_name = "FILE", env = "JUROR_OUTPUT")]
+    output: Option<String>,
+
+    /// How many queries are asked at a time; all cores by default, and 4 for an endpoint.
+    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
+    jobs: Option<NonZero<usize>>,
+
+    /// Print errors only.
+    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
+    let profile = args.rules.plan()?.profile;
+    let document = load(&args.reference)?;
+    let dataset = read_reference(&document)?;
+    let graph = args.graph.open(args.quiet)?;
+    let options = args.graph.options(&graph, args.jobs, &profile.kind_names)?;
+    let reviewed = review((&document, &dataset), (&graph, &options), None, args.quiet);
+    let refreshed = reviewed.refresh(&document, &dataset).map_err(|error| unwritable(&error))?;
+    for (at, why) in &refreshed.left {
+        let Some(step) = reviewed.steps().nth(*at) else { continue };
+        let ((line, column), name) = (step.place, document.name());
+        output::warn(&format!("{name}:{line}:{column}: the output stays as it is: {why}"));
+    }
+    match &args.output {
+        Some(name) => put(name, &refreshed.text)?,
+        None => output::print_quoting(&diff(document.text(), &refreshed.text, document.name()))?,
+    }
+    if !args.quiet {
+        output::print_note(&in_words(&refreshed, args.output.as_deref()));
+    }
+    let is_outside =
+        |standing: &Standing| matches!(standing, Standing::Fails { outside: true, .. });
+    let some_outside = reviewed.steps().any(|step| is_outside(&step.checked.standing));
+    Ok(match refreshed.left.is_empty() {
+        true => Exit::Done,
+        false if some_outside => Exit::OutsideFailed,
+        false => Exit::GateNotMet,
+    })
+}
+
+fn in_words(refreshed: &Refreshed, output: Option<&str>) -> String {
+    let counted = [
+        (refreshed.replaced.len(), "replaced"),
+        (refreshed.filled.len(), "filled in"),
+        (refreshed.left.len(), "left as they were"),
+    ];
+    let counted = counted.iter().filter(|(n, _)| *n > 0);
+    let counted: Vec<String> =
+        counted.map(|(n, what)| format!("{} {what}", count(*n, "output"))).collect();
+    let counted = if counted.is_empty() { "no output changes".into() } else { counted.join(", ") };
+    match output {
+        Some(name) => format!("{counted}; written to {name}"),
+        None => format!("{counted}; nothing was written: name the file with -o"),
+    }
+}
