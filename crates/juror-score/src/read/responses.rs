@@ -19,7 +19,7 @@ use crate::question::Question;
 use crate::trajectory::Trajectory;
 
 pub(super) use parts::ResponseParts;
-pub(super) use record::read_record;
+pub(super) use record::{ResponseRecord, read_record};
 pub use trials::RepeatedIds;
 
 /// The responses of a file, by question.
