@@ -10,6 +10,8 @@
 //! You will not find rules of judgement here.
 
 mod aggregates;
+mod arrow_in;
+mod ask_rows;
 mod bench;
 mod build;
 mod build_plan;
@@ -19,6 +21,7 @@ mod compared;
 mod engine;
 mod escape;
 mod evaluation;
+mod evaluator;
 mod fill;
 mod from_json;
 mod gates;
@@ -32,6 +35,7 @@ mod parts;
 mod pieces;
 mod problem;
 mod read;
+mod rows;
 mod run_statistics;
 mod runs;
 mod stats;
@@ -61,6 +65,8 @@ mod _juror {
     #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
     #[pymodule_export]
+    use crate::evaluator::{Evaluator, Schema};
+    #[pymodule_export]
     use crate::gates::{check_gates, unmet_gates};
     #[pymodule_export]
     use crate::lazy_results::LazyResults;
@@ -83,7 +89,7 @@ mod _juror {
         stats_trials,
     };
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::table::{Table, table_of_parts};
     #[pymodule_export]
     use crate::tool::{
         api_call_details, api_call_score, change_name, normalize_category, official_function_name,

@@ -67,12 +67,13 @@ impl ReferenceIndex {
 fn places_in(document: &Document) -> HashMap<Box<str>, Place> {
     let mut places = HashMap::new();
     for value in document.values() {
-        if is_line(document, value) {
-            let whole = document.parse::<&RawValue>(value);
-            whole.into_iter().for_each(|line| add_line(document, line, &mut places));
+        let lines: Vec<&RawValue> = if is_line(document, value) {
+            document.parse(value).into_iter().collect()
         } else {
-            let templates: Vec<&RawValue> = document.parse(value).unwrap_or_default();
-            templates.into_iter().for_each(|template| add_line(document, template, &mut places));
+            document.parse(value).unwrap_or_default()
+        };
+        for line in lines {
+            add_line(document, line, &mut places);
         }
     }
     places

@@ -127,18 +127,20 @@ impl<'a> Row<'a> {
 }
 
 fn read_answer<'a>(text: &'a str, again: &'a OnceLock<Document>) -> Answer<'a> {
-    let answer = |ResponseRecord { id, trajectory, .. }| Answer { id, trajectory };
-    read_record(text.trim_ascii()).map(answer).unwrap_or_else(|_| {
-        let document = document_of("response", text, again);
-        let text = quoted(document);
-        read_record(text).map(answer).unwrap_or_else(|error| {
+    if let Ok(ResponseRecord { id, trajectory, .. }) = read_record(text.trim_ascii()) {
+        return Answer { id, trajectory };
+    }
+    let document = document_of("response", text, again);
+    let text = quoted(document);
+    match read_record(text) {
+        Ok(ResponseRecord { id, trajectory, .. }) => Answer { id, trajectory },
+        Err(error) => {
             let why = document.complaint(text, &error).problem;
             let fields: Object<'a> = serde_json::from_str(text).unwrap_or_default();
             let id = fields.get("question_id").and_then(json::scalar_text);
-            let trajectory = failed(&format!("the response could not be read: {why}"));
-            Answer { id, trajectory }
-        })
-    })
+            Answer { id, trajectory: failed(&format!("the response could not be read: {why}")) }
+        }
+    }
 }
 
 fn document_of<'a>(name: &str, text: &str, again: &'a OnceLock<Document>) -> &'a Document {
