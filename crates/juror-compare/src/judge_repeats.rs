@@ -1,7 +1,6 @@
 //! Several verdicts of a judge on the same answer: what is the judge's noise, and what the questions'
 //! spread.
 
-use juror_score::ScoreColumn;
 use juror_score::statistics::judge_noise;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,21 +28,23 @@ pub struct JudgeStatistics {
     pub se_without_repeats: Option<f64>,
 }
 
-/// Returns the statistics of a metric; `None` unless some answer has several verdicts.
-pub(crate) fn judge_statistics(column: &ScoreColumn) -> Option<JudgeStatistics> {
-    let repeats = column.repeats().iter().map(Vec::len).max()?;
-    let whole: Vec<&Vec<f64>> =
-        column.repeats().iter().filter(|verdicts| verdicts.len() == repeats).collect();
-    let noise = judge_noise(&whole)?;
-    Some(JudgeStatistics {
-        repeats,
-        answers: whole.len(),
-        n_left_out: column.repeats().len() - whole.len(),
-        judge_variance: noise.judge_variance,
-        question_variance: noise.question_variance,
-        icc: noise.icc,
-        flip_rate: noise.flip_rate,
-        se: noise.se,
-        se_without_repeats: noise.predicted_se(1),
-    })
+impl JudgeStatistics {
+    /// Returns the statistics of a metric, from the verdicts on each answer; `None` unless some answer
+    /// has several.
+    pub fn of<V: AsRef<[f64]>>(verdicts: &[V]) -> Option<JudgeStatistics> {
+        let repeats = verdicts.iter().map(|own| own.as_ref().len()).max()?;
+        let whole: Vec<&V> = verdicts.iter().filter(|own| own.as_ref().len() == repeats).collect();
+        let noise = judge_noise(&whole)?;
+        Some(JudgeStatistics {
+            repeats,
+            answers: whole.len(),
+            n_left_out: verdicts.len() - whole.len(),
+            judge_variance: noise.judge_variance,
+            question_variance: noise.question_variance,
+            icc: noise.icc,
+            flip_rate: noise.flip_rate,
+            se: noise.se,
+            se_without_repeats: noise.predicted_se(1),
+        })
+    }
 }
