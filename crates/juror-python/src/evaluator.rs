@@ -13,7 +13,7 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Schema as ArrowSchema, SchemaRef};
 use juror_run::{Judges, Plan, Settings};
 use juror_score::read::{Asked, ReadRow, ReferenceIndex, Reread, Row};
-use juror_score::{Judgement, Record};
+use juror_score::{Aggregator, Judgement, Record};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
@@ -23,6 +23,7 @@ use crate::arrow_in::{Batches, TextColumn, failed};
 use crate::ask_rows::{ask, judges_of};
 use crate::evaluation::profile_number;
 use crate::input::{Input, settings};
+use crate::partial::Partial;
 use crate::problem::Refusal;
 use crate::rows::{RowBatches, RowShape};
 use crate::table::Table;
@@ -163,6 +164,19 @@ impl Evaluator {
         })?;
         let batches = py.detach(|| rows.into_batches()).map_err(failed)?;
         Ok(Table::of(Arc::clone(&self.shape.schema), batches))
+    }
+
+    /// Evaluates the rows of a table, and returns their numbers alone.
+    fn partial(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<Partial> {
+        let mut all = self.plan.aggregator();
+        self.each_batch(py, batch, |work| {
+            let before = std::mem::replace(&mut all, self.plan.aggregator());
+            let mut parts =
+                work.fold(before, || self.plan.aggregator(), Aggregator::add).into_iter();
+            all = parts.next().unwrap_or_else(|| self.plan.aggregator());
+            parts.for_each(|part| all.merge(part));
+        })?;
+        Ok(Partial(py.detach(|| juror_partial::Partial::of(&all))))
     }
 }
 

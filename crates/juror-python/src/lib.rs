@@ -31,6 +31,7 @@ mod lazy_results;
 mod observe;
 mod output;
 mod page;
+mod partial;
 mod parts;
 mod pieces;
 mod problem;
@@ -72,6 +73,8 @@ mod _juror {
     use crate::lazy_results::LazyResults;
     #[pymodule_export]
     use crate::page::write_report;
+    #[pymodule_export]
+    use crate::partial::{Partial, partial_of_bytes};
     #[pymodule_export]
     use crate::pieces::{
         average_precision, average_precision_over_hits, compare_contexts, compare_sparql_results,

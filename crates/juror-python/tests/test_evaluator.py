@@ -218,6 +218,46 @@ def test_what_it_is_made_from_is_checked() -> None:
         juror.Evaluator(profile=7)
 
 
+@pytest.mark.parametrize("profile", ["5", "6"])
+def test_partials_of_any_split_merge_to_the_same_bytes(many: Any, profile: str) -> None:
+    reference, responses = many
+    own = rows(reference, responses)
+    evaluate = juror.Evaluator(profile=profile)
+    whole = juror.Evaluator(profile=profile, threads=3).partial(juror.to_arrow(own))
+    assert whole.n_answers == len(own) and repr(whole) == "<juror.Partial of 100 answers>"
+    for n_parts in (2, 7, 100):
+        parts = [evaluate.partial(juror.to_arrow(own[at::n_parts])) for at in range(n_parts)]
+        last, *others = (pickle.loads(pickle.dumps(part)) for part in reversed(parts))
+        merged = last.merge(*others)
+        assert merged.to_bytes() == whole.to_bytes()
+        assert juror.Partial.from_bytes(merged.to_bytes()).n_answers == len(own)
+    finished = whole.finish()
+    results = juror.run_evaluation(reference, responses, profile=profile, ask_models=False)
+    assert finished["aggregates"] == juror.compute_aggregates(results, profile=profile)
+    statistics = juror.statistics(results, profile=profile)
+    assert finished["statistics"]["micro"]["steps_score"]["mean"] == statistics.micro["steps_score"]["mean"]
+    assert whole.finish(confidence=0.9)["statistics"] != finished["statistics"]
+
+
+def test_partials_that_do_not_belong_together_are_refused(many: Any) -> None:
+    given = juror.to_arrow(rows(*many))
+    five, six = (juror.Evaluator(profile=profile).partial(given) for profile in (5, 6))
+    with pytest.raises(ValueError, match="partial 1 .* scored by profile 6, and others by profile 5"):
+        five.merge(five, six)
+    with pytest.raises(ValueError, match="this is no partial"):
+        juror.Partial.from_bytes(b"nothing")
+    with pytest.raises(ValueError, match="damaged"):
+        juror.Partial.from_bytes(five.to_bytes()[:-1])
+    with pytest.raises(ValueError, match="confidence is 1"):
+        five.finish(confidence=1)
+
+
+def test_a_partial_is_a_table_of_one_row(many: Any) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    partial = juror.Evaluator().partial(juror.to_arrow(rows(*many)))
+    assert arrow.table(partial).to_pylist() == [{"partial": partial.to_bytes()}]
+
+
 def test_models_judge_the_rows(reference: list[Data], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = {"question_id": "q1", "actual_answer": "Oslo"}
     given = juror.to_arrow(rows(reference, {"q1": answer}))

@@ -28,6 +28,7 @@ from ._frames import to_arrow, to_pandas, to_polars
 from ._gates import GateOutcomes, gate
 from ._juror import (
     Evaluator,
+    Partial,
     Schema,
     Table,
     __version__,
@@ -85,6 +86,7 @@ __all__ = [
     "Matching",
     "Missed",
     "Pair",
+    "Partial",
     "Problem",
     "QueryDone",
     "QuestionDone",

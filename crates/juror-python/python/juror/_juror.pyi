@@ -10,6 +10,7 @@ __all__ = [
     "Compared",
     "Evaluator",
     "LazyResults",
+    "Partial",
     "RunStatistics",
     "Schema",
     "Stop",
@@ -30,6 +31,7 @@ __all__ = [
     "names_profile",
     "normalize_category",
     "official_function_name",
+    "partial_of_bytes",
     "read_reference",
     "read_responses",
     "read_settings",
@@ -226,12 +228,48 @@ class Evaluator:
         Returns a row for each of them, in order. What is wrong with a row is the error of its result.
         """
 
+    def partial(self, batch: object) -> Partial:
+        """Evaluates the rows of a table, and returns their numbers alone."""
+
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """What pickle makes it from."""
 
     @property
     def schema(self) -> Schema:
         """The columns of every table it returns."""
+
+@final
+class Partial:
+    """The numbers of a part of an evaluation, reduced to what its aggregates and statistics need.
+
+    Partials of any split of the same answers merge to the same bytes, in any order.
+    """
+
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Partial:
+        """Reads what `to_bytes` wrote."""
+
+    def to_bytes(self) -> bytes:
+        """The partial as bytes."""
+
+    def merge(self, *others: Partial) -> Partial:
+        """Returns this partial and others together."""
+
+    def finish(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Computes the aggregates and the statistics of everything that was merged.
+
+        `aggregates` are those of `compute_aggregates`, `statistics` those of `statistics`.
+        """
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The partial as a table of one row, whose column `partial` has its bytes."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """What pickle makes it from."""
 
 @final
 class Schema:
@@ -280,6 +318,9 @@ class Table:
     def __len__(self) -> int: ...
     def to_pydict(self) -> dict[str, list[Any]]:
         """The columns as lists, by name."""
+
+def partial_of_bytes(bytes: bytes) -> Partial:
+    """Reads what `Partial.to_bytes` wrote."""
 
 def table_of_parts(columns: Sequence[tuple[str, str]], batches: Sequence[Any]) -> Table:
     """Makes a table from what pickle kept of it."""

@@ -11,14 +11,15 @@ PySpark and pyarrow have to be installed (`pip install "pyspark[sql]"`), and Jur
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ._juror import Evaluator
+from ._juror import Evaluator, Partial
 
-__all__ = ["evaluate"]
+__all__ = ["aggregates", "evaluate"]
 
 _Path = str | os.PathLike[str]
 
@@ -57,6 +58,32 @@ def evaluate(
     names = {"response": response, "question": question, "question_id": question_id, "template_id": template_id}
     evaluator = Evaluator(reference, config, profile, **names, ask_models=ask_models, threads=threads)
     return _selected(df, names).mapInArrow(_mapped(pickle.dumps(evaluator), _results), _spark_schema(evaluator))
+
+
+def aggregates(
+    df: Any,
+    reference: _Path | Iterable[Mapping[str, Any]] | None = None,
+    config: _Path | Mapping[str, Any] | None = None,
+    profile: str | int | None = None,
+    *,
+    response: str = "response",
+    question: str = "question",
+    question_id: str = "question_id",
+    template_id: str = "template_id",
+    ask_models: bool = False,
+    threads: int = 1,
+    confidence: float = 0.95,
+) -> dict[str, Any]:
+    """Evaluates the rows of a data frame; returns their `aggregates` and `statistics`.
+
+    Results stay where they are made: each partition is reduced to its numbers, which merge to the
+    same for any split. Arguments are those of `evaluate`, and the `confidence` of intervals.
+    """
+    names = {"response": response, "question": question, "question_id": question_id, "template_id": template_id}
+    evaluator = Evaluator(reference, config, profile, **names, ask_models=ask_models, threads=threads)
+    mapped = _selected(df, names).mapInArrow(_mapped(pickle.dumps(evaluator), _partials), "partial binary")
+    parts = (Partial.from_bytes(bytes(row["partial"])) for row in mapped.toLocalIterator())
+    return _merged(parts, evaluator.partial(_no_rows(names))).finish(confidence)
 
 
 def _selected(df: Any, names: Mapping[str, str]) -> Any:
@@ -101,3 +128,22 @@ def _results(evaluate: Evaluator, batches: Iterator[Any]) -> Iterator[Any]:
 
     for batch in batches:
         yield from pyarrow.table(evaluate(batch)).to_batches()
+
+
+def _partials(evaluate: Evaluator, batches: Iterator[Any]) -> Iterator[Any]:
+    """The numbers of a partition, in one row if it has any."""
+    import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    for batch in batches:
+        first = evaluate.partial(batch)
+        yield from pyarrow.table(_merged(map(evaluate.partial, batches), first)).to_batches()
+
+
+def _merged(parts: Iterable[Partial], first: Partial) -> Partial:
+    return functools.reduce(Partial.merge, parts, first)
+
+
+def _no_rows(names: Mapping[str, str]) -> Any:
+    import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    return pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in names.values()})
