@@ -15,6 +15,7 @@ import pytest
 from scripted import scripted
 
 Data = Any
+CUSTOM = {"name": "tone", "inputs": ["actual_answer"], "instructions": "Is it polite?", "outputs": {"polite": "0 or 1"}}
 
 
 class Batch:
@@ -101,7 +102,7 @@ def test_the_schema_is_fixed(many: Any) -> None:
     own = rows(reference, responses)
     for given in (own, own[:1], [{"question": "", "response": ""}]):
         assert evaluate(juror.to_arrow(given)).column_names == names
-    settings = {"custom_evaluations": [{"name": "tone", "inputs": ["actual_answer"], "outputs": {"polite": "0 or 1"}}]}
+    settings = {"custom_evaluations": [CUSTOM]}
     assert "polite" in juror.Evaluator(config=settings).schema.names
 
 
@@ -225,7 +226,7 @@ def test_partials_of_any_split_merge_to_the_same_bytes(many: Any, profile: str) 
     evaluate = juror.Evaluator(profile=profile)
     whole = juror.Evaluator(profile=profile, threads=3).partial(juror.to_arrow(own))
     assert whole.n_answers == len(own) and repr(whole) == "<juror.Partial of 100 answers>"
-    for n_parts in (2, 7, 100):
+    for n_parts in (2, 7, 40):
         parts = [evaluate.partial(juror.to_arrow(own[at::n_parts])) for at in range(n_parts)]
         last, *others = (pickle.loads(pickle.dumps(part)) for part in reversed(parts))
         merged = last.merge(*others)
