@@ -42,6 +42,7 @@ def session() -> Iterator[SparkSession]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
         "spark.sql.files.maxPartitionBytes": "16m",
         "spark.driver.memory": "2g",
