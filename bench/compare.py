@@ -92,6 +92,7 @@ class Run:
     """What a process took, and what it printed."""
 
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
     printed: str
 
@@ -124,7 +125,7 @@ def run(*command: str | Path, cwd: Path | None = None) -> Run:
     if process.returncode != 0:
         raise CannotRun(f"`{' '.join(words)}` ended with {process.returncode}:\n{printed}")
     unit = 1 if sys.platform == "darwin" else 1024
-    return Run(seconds, usage.ru_maxrss * unit, printed)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit, printed)
 
 
 def in_turns(rounds: int, programs: dict[str, Callable[[], Run]]) -> dict[str, list[Run]]:
@@ -140,6 +141,10 @@ def in_turns(rounds: int, programs: dict[str, Callable[[], Run]]) -> dict[str, l
 
 def median_seconds(runs: list[Run]) -> float:
     return statistics.median(run.seconds for run in runs)
+
+
+def median_cpu_seconds(runs: list[Run]) -> float:
+    return statistics.median(run.cpu_seconds for run in runs)
 
 
 def median_figure(runs: list[Run], name: str) -> float:

@@ -152,17 +152,27 @@ impl Estimate {
     }
 
     fn clustered(values: &[f64], clusters: &[u32], confidence: f64) -> Option<Estimate> {
-        let mean = statistics::mean(values, Some(clusters), confidence)?;
+        Some(Estimate::of_clusters(statistics::mean(values, Some(clusters), confidence)?))
+    }
+
+    /// The estimate of values in clusters, from their mean.
+    pub fn of_clusters(mean: MeanEstimate) -> Estimate {
         let n_clusters = mean.n_clusters.unwrap_or(0);
         let interval = mean.interval.filter(has_width);
         let caution = Caution::of_clusters(n_clusters, interval);
         let method = interval.map(|_| Method::ClusteredT);
-        Some(Estimate { mean, interval, method, caution })
+        Estimate { mean, interval, method, caution }
     }
 
     fn independent(values: &[f64], is_share: bool, confidence: f64) -> Option<Estimate> {
         let mean = statistics::mean(values, None, confidence)?;
         let wilson = if mean.n > 1 && is_share { wilson(values, confidence) } else { None };
+        Some(Estimate::of_independent(mean, wilson))
+    }
+
+    /// The estimate of independent values, from their mean, and Wilson's interval if they are successes
+    /// and failures.
+    pub fn of_independent(mean: MeanEstimate, wilson: Option<Interval>) -> Estimate {
         let t = || Some((mean.interval.filter(has_width)?, Method::T));
         let (interval, method) = wilson.map(|own| (own, Method::Wilson)).or_else(t).unzip();
         let caution = match interval {
@@ -170,13 +180,13 @@ impl Estimate {
             None if mean.n == 1 => Some(Caution::OneValue),
             None => Some(Caution::NoSpread),
         };
-        Some(Estimate { mean, interval, method, caution })
+        Estimate { mean, interval, method, caution }
     }
 }
 
 /// Whether zeros and ones of a metric are failures and successes. Amounts that happen to be 0 or 1
 /// are not.
-pub(crate) fn is_share(info: Option<&MetricInfo>) -> bool {
+pub fn is_share(info: Option<&MetricInfo>) -> bool {
     info.is_none_or(|info| info.unit == Unit::Fraction)
 }
 

@@ -1,7 +1,6 @@
 //! Several verdicts of a judge on the same answer: what is the judge's noise, and what the questions'
 //! spread.
 
-use juror_score::ScoreColumn;
 use juror_score::statistics::judge_noise;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,24 +28,26 @@ pub struct JudgeStatistics {
     pub se_without_repeats: Option<f64>,
 }
 
-/// Returns the statistics of a metric; `None` unless some answer has several verdicts.
-pub(crate) fn judge_statistics(column: &ScoreColumn) -> Option<JudgeStatistics> {
-    let repeats = column.repeats().iter().map(Vec::len).max()?;
-    let whole: Vec<&Vec<f64>> =
-        column.repeats().iter().filter(|verdicts| verdicts.len() == repeats).collect();
-    let noise = judge_noise(&whole)?;
-    Some(JudgeStatistics {
-        repeats,
-        answers: whole.len(),
-        n_left_out: column.repeats().len() - whole.len(),
-        judge_variance: noise.judge_variance,
-        question_variance: noise.question_variance,
-        // Estimated below 0, the questions' share of the variance is 0, as their variance is.
-        icc: noise.icc.map(|icc| icc.max(0.0)),
-        flip_rate: noise.flip_rate,
-        se: noise.se,
-        se_without_repeats: noise.predicted_se(1),
-    })
+impl JudgeStatistics {
+    /// Returns the statistics of a metric, from the verdicts on each answer; `None` unless some answer
+    /// has several.
+    pub fn of<V: AsRef<[f64]>>(verdicts: &[V]) -> Option<JudgeStatistics> {
+        let repeats = verdicts.iter().map(|own| own.as_ref().len()).max()?;
+        let whole: Vec<&V> = verdicts.iter().filter(|own| own.as_ref().len() == repeats).collect();
+        let noise = judge_noise(&whole)?;
+        Some(JudgeStatistics {
+            repeats,
+            answers: whole.len(),
+            n_left_out: verdicts.len() - whole.len(),
+            judge_variance: noise.judge_variance,
+            question_variance: noise.question_variance,
+            // Estimated below 0, the share of the questions in the variance is 0, as their variance is.
+            icc: noise.icc.map(|icc| icc.max(0.0)),
+            flip_rate: noise.flip_rate,
+            se: noise.se,
+            se_without_repeats: noise.predicted_se(1),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -67,7 +68,7 @@ mod tests {
         let mut aggregator = Aggregator::new(&Profile::V5, &[]);
         read_results(&document.expect("JSON"), &mut aggregator).expect("results");
         let scores = aggregator.into_scores();
-        let judge = judge_statistics(scores.column("answer_f1").expect("a metric"));
+        let judge = JudgeStatistics::of(scores.column("answer_f1").expect("a metric").repeats());
         let judge = judge.expect("several verdicts");
         assert_eq!((judge.icc, judge.question_variance), (Some(0.0), Some(0.0)));
     }

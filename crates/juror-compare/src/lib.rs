@@ -72,7 +72,7 @@ pub use comparison::{
     CandidateComparison, CompareOptions, ComparedRun, Comparison, Incomparable, compare,
     comparison_schema,
 };
-pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method, Numbered};
+pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method, Numbered, is_share};
 pub use flips::{BrokenGroup, Flip, Flips};
 pub use gates::{
     Bound, ChangeLimit, Condition, Gate, GateLevel, GateOutcome, GateVerdict, GatedRun, Gates,
@@ -82,7 +82,7 @@ pub use headline::headline;
 pub use join::{Joined, PairedScores, QuestionName};
 pub use judge_repeats::JudgeStatistics;
 pub use metric_comparison::MetricComparison;
-pub use metric_statistics::MetricStatistics;
+pub use metric_statistics::{MetricStatistics, RowCounts};
 pub use numbers::{share_with_interval, thousands};
 pub use planning::{
     ASSUMED_CORRELATION, ASSUMED_VARIANCE, AtHand, Basis, CannotPlan, JudgeSpread, PlanOptions,
@@ -93,4 +93,4 @@ pub use run_facts::{Difference, RunFacts};
 pub use statistics::{
     ByMetric, Kind, MacroStatistics, NoMean, Statistics, WithoutMean, statistics_schema,
 };
-pub use trials::{PassRate, TrialStatistics};
+pub use trials::{PassRate, TrialStatistics, Tries, can_solve};

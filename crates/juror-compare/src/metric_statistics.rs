@@ -1,7 +1,7 @@
 //! The statistics of one metric over some rows of a score table.
 
 use juror_score::statistics::{Interval, median};
-use juror_score::{ScoreColumn, ScoreTable, Standing, Unit};
+use juror_score::{MetricInfo, ScoreColumn, ScoreTable, Standing, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,6 +25,10 @@ pub struct MetricStatistics {
     pub mean: f64,
     /// The middle number, or the mean of the two middle ones.
     pub median: f64,
+    /// How far that may be from the true median, as a share of it; absent if it is exact. Parts that
+    /// were merged only know about where the middle is, once there are too many distinct numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_within: Option<f64>,
     /// The standard deviation of the numbers; `None` for one number.
     pub sd: Option<f64>,
     /// The standard error of the mean.
@@ -49,14 +53,62 @@ pub struct MetricStatistics {
     pub caution: Option<Caution>,
 }
 
+/// How many rows have a number, and how many do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowCounts {
+    /// Those with a number.
+    pub n_scored: usize,
+    /// Those to which the metric applies, but which have no number.
+    pub n_error: usize,
+    /// Those to which it does not apply.
+    pub n_not_applicable: usize,
+}
+
+impl MetricStatistics {
+    /// Puts together what is known about a metric; `info` is its row of the metric table.
+    pub fn new(
+        info: Option<&MetricInfo>,
+        rows: RowCounts,
+        estimate: &Estimate,
+        median: f64,
+    ) -> MetricStatistics {
+        let Estimate { mean, interval, method, caution } = *estimate;
+        let is_fraction = info.is_some_and(|info| info.unit == Unit::Fraction);
+        let with_errors = |worth: f64| {
+            let (n, n_error) = (mean.n as f64, rows.n_error as f64);
+            is_fraction.then(|| (mean.mean * n + worth * n_error) / (n + n_error))
+        };
+        let n_applicable = rows.n_scored + rows.n_error;
+        MetricStatistics {
+            n: n_applicable + rows.n_not_applicable,
+            n_scored: rows.n_scored,
+            n_error: rows.n_error,
+            n_not_applicable: rows.n_not_applicable,
+            coverage: rows.n_scored as f64 / n_applicable.max(1) as f64,
+            mean: mean.mean,
+            sd: mean.se_independent.map(|se| se * (mean.n as f64).sqrt()),
+            median,
+            median_within: None,
+            // Values that do not vary have an interval if they are shares, and no error either way.
+            se: mean.se.filter(|se| *se > 0.0 && interval.is_some()),
+            interval,
+            method,
+            clusters: mean.n_clusters,
+            deff: mean.deff,
+            n_eff: mean.n_eff,
+            mean_errors_as_zero: with_errors(0.0),
+            mean_errors_as_one: with_errors(1.0),
+            caution,
+        }
+    }
+}
+
 /// The numbers of a metric over some rows, each with the cluster it belongs to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     pub(crate) values: Vec<f64>,
     clusters: Vec<u32>,
-    n_scored: usize,
-    n_error: usize,
-    n_not_applicable: usize,
+    rows: RowCounts,
 }
 
 impl Numbers {
@@ -79,8 +131,9 @@ impl Numbers {
     }
 
     /// The same, with more answers that have no number.
-    pub(crate) fn with_errors(self, n_more: usize) -> Numbers {
-        Numbers { n_error: self.n_error + n_more, ..self }
+    pub(crate) fn with_errors(mut self, n_more: usize) -> Numbers {
+        self.rows.n_error += n_more;
+        self
     }
 
     /// Those of each group, where every question is a cluster.
@@ -110,7 +163,7 @@ impl Numbers {
         for (question, own) in questions.coverage(table, column).into_iter().enumerate() {
             if own.n_applicable > 0 {
                 let scope = &mut scopes[scope_of(questions.first_items[question])];
-                scope.n_error += questions.n_missing_of(question);
+                scope.rows.n_error += questions.n_missing_of(question);
             }
         }
     }
@@ -129,11 +182,11 @@ impl Numbers {
             scope.clusters.push(clusters[item]);
         }
         for (item, standing) in table.standings(column).enumerate() {
-            let scope = &mut scopes[scope_of(item)];
+            let rows = &mut scopes[scope_of(item)].rows;
             match standing {
-                Standing::Scored => scope.n_scored += 1,
-                Standing::Missing => scope.n_error += 1,
-                Standing::NotApplicable => scope.n_not_applicable += 1,
+                Standing::Scored => rows.n_scored += 1,
+                Standing::Missing => rows.n_error += 1,
+                Standing::NotApplicable => rows.n_not_applicable += 1,
             }
         }
     }
@@ -144,37 +197,8 @@ impl Numbers {
         column: &ScoreColumn,
         confidence: f64,
     ) -> Option<MetricStatistics> {
-        let Estimate { mean, interval, method, caution } =
-            Estimate::of_metric(column.info, &self.values, &self.clusters, confidence)?;
-        let is_fraction = column.info.is_some_and(|info| info.unit == Unit::Fraction);
-        let with_errors = |worth: f64| is_fraction.then(|| self.mean_with_errors(mean.mean, worth));
-        let (worst, best) = (with_errors(0.0), with_errors(1.0));
-        let n_applicable = self.n_scored + self.n_error;
-        Some(MetricStatistics {
-            n: n_applicable + self.n_not_applicable,
-            n_scored: self.n_scored,
-            n_error: self.n_error,
-            n_not_applicable: self.n_not_applicable,
-            coverage: self.n_scored as f64 / n_applicable.max(1) as f64,
-            mean: mean.mean,
-            sd: mean.se_independent.map(|se| se * (mean.n as f64).sqrt()),
-            median: median(&mut self.values).unwrap_or(mean.mean),
-            // Values that do not vary have an interval if they are shares, and no error either way.
-            se: mean.se.filter(|se| *se > 0.0 && interval.is_some()),
-            interval,
-            method,
-            clusters: mean.n_clusters,
-            deff: mean.deff,
-            n_eff: mean.n_eff,
-            mean_errors_as_zero: worst,
-            mean_errors_as_one: best,
-            caution,
-        })
-    }
-
-    /// The mean if every error counted as this much.
-    fn mean_with_errors(&self, mean: f64, worth: f64) -> f64 {
-        let (n, n_error) = (self.values.len() as f64, self.n_error as f64);
-        (mean * n + worth * n_error) / (n + n_error)
+        let estimate = Estimate::of_metric(column.info, &self.values, &self.clusters, confidence)?;
+        let median = median(&mut self.values).unwrap_or(estimate.mean.mean);
+        Some(MetricStatistics::new(column.info, self.rows, &estimate, median))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use juror_score::statistics::{self, Interval};
+use juror_score::statistics::{self, Interval, MacroMean};
 use juror_score::{Level, Ordered, ScoreColumn, ScoreTable, metric};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::calibration::CalibratedMetric;
 use crate::comparison::ComparedRun;
 use crate::estimate::{Caution, ClusterNoun, has_width};
-use crate::judge_repeats::{JudgeStatistics, judge_statistics};
+use crate::judge_repeats::JudgeStatistics;
 use crate::metric_statistics::{MetricStatistics, Numbers};
 use crate::question_numbers::QuestionNumbers;
 use crate::trials::{TrialStatistics, trial_statistics};
@@ -174,26 +174,38 @@ impl Statistics {
         Statistics::with_unseen(table, 0, confidence)
     }
 
+    /// The statistics of no rows, to be filled.
+    pub fn empty(kind: Kind, confidence: f64) -> Statistics {
+        Statistics {
+            format: Statistics::FORMAT,
+            kind,
+            confidence,
+            questions: 0,
+            answers: 0,
+            errors: 0,
+            missing: 0,
+            micro: ByMetric::default(),
+            without_mean: ByMetric::default(),
+            macro_means: ByMetric::default(),
+            groups: Ordered::default(),
+            trials: ByMetric::default(),
+            judge: ByMetric::default(),
+            calibrated: ByMetric::default(),
+        }
+    }
+
     fn with_unseen(table: &ScoreTable, n_unseen: usize, confidence: f64) -> Statistics {
         let kind = Kind::of(table.level());
         let questions = QuestionNumbers::of(table);
         let n_unseen = n_unseen * questions.n_owed.max(1);
         let clusters = questions.clusters_of_rows(table);
         let mut all = Statistics {
-            format: Statistics::FORMAT,
-            kind,
-            confidence,
             questions: questions.n_questions,
             answers: table.items().len(),
             errors: table.items().iter().filter(|item| item.is_error).count(),
             missing: questions.n_missing() + n_unseen,
-            micro: ByMetric::default(),
-            without_mean: ByMetric::default(),
-            macro_means: ByMetric::default(),
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
-            trials: ByMetric::default(),
-            judge: ByMetric::default(),
-            calibrated: ByMetric::default(),
+            ..Statistics::empty(kind, confidence)
         };
         for column in table.columns() {
             let micro = Numbers::of_all(table, column, &clusters, &questions);
@@ -209,7 +221,7 @@ impl Statistics {
             all.add_groups(column, groups, &by_question);
             let trials = trial_statistics(table, column, &questions, confidence);
             all.trials.extend(trials.map(|trials| (column.name.to_string(), trials)));
-            let judge = judge_statistics(column);
+            let judge = JudgeStatistics::of(column.repeats());
             all.judge.extend(judge.map(|judge| (column.name.to_string(), judge)));
         }
         all
@@ -255,14 +267,26 @@ fn macro_statistics(
     confidence: f64,
 ) -> Option<MacroStatistics> {
     let estimate = statistics::macro_mean(groups)?;
-    let interval = estimate.interval(confidence).filter(has_width);
     let of_questions = statistics::macro_mean(by_question);
-    Some(MacroStatistics {
-        n: groups.len(),
-        mean: estimate.mean,
-        se: estimate.se_sample.filter(|_| interval.is_some()),
-        interval,
-        se_fixed: of_questions.and_then(|own| own.se_fixed).filter(|se| *se > 0.0),
-        caution: Caution::of_clusters(groups.len(), interval),
-    })
+    Some(MacroStatistics::new(&estimate, of_questions.as_ref(), confidence))
+}
+
+impl MacroStatistics {
+    /// Puts together the mean over groups of their values, and that over the means of their questions,
+    /// which has the error of fixed groups.
+    pub fn new(
+        estimate: &MacroMean,
+        of_questions: Option<&MacroMean>,
+        confidence: f64,
+    ) -> MacroStatistics {
+        let interval = estimate.interval(confidence).filter(has_width);
+        MacroStatistics {
+            n: estimate.n_templates,
+            mean: estimate.mean,
+            se: estimate.se_sample.filter(|_| interval.is_some()),
+            interval,
+            se_fixed: of_questions.and_then(|own| own.se_fixed).filter(|se| *se > 0.0),
+            caution: Caution::of_clusters(estimate.n_templates, interval),
+        }
+    }
 }

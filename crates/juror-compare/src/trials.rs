@@ -1,7 +1,7 @@
 //! Several answers to a question: how often it is solved.
 
 use juror_score::statistics::{Interval, pass_at_k, pass_hat_k};
-use juror_score::{Better, ScoreColumn, ScoreTable, Unit};
+use juror_score::{Better, MetricInfo, ScoreColumn, ScoreTable, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,12 +48,14 @@ pub struct PassRate {
 }
 
 /// The answers to a question that have a score.
-#[derive(Clone, Copy)]
-struct Tries {
-    n: u64,
-    n_solved: u64,
+#[derive(Clone, Copy, Debug)]
+pub struct Tries {
+    /// How many.
+    pub n: u64,
+    /// How many of them have the full score.
+    pub n_solved: u64,
     /// The template of the question, or the query itself.
-    cluster: u32,
+    pub cluster: u32,
 }
 
 /// Returns the statistics of a metric for which the best score is 1; `None` for others, and if no
@@ -64,27 +66,35 @@ pub(crate) fn trial_statistics(
     questions: &QuestionNumbers,
     confidence: f64,
 ) -> Option<TrialStatistics> {
-    let can_solve = column
-        .info
-        .is_some_and(|info| info.unit == Unit::Fraction && info.better == Better::Higher);
-    if !questions.has_trials() || !can_solve {
+    if !questions.has_trials() || !column.info.is_some_and(can_solve) {
         return None;
     }
-    let tries = all_tries(table, column, questions);
-    let scored = || tries.iter().filter(|tries| tries.n > 0);
-    let most = scored().map(|tries| tries.n).max().filter(|most| *most > 1)?;
-    let is_mixed = |tries: &&Tries| tries.n_solved > 0 && tries.n_solved < tries.n;
-    let (n_scored, n_mixed) = (scored().count(), scored().filter(is_mixed).count());
-    let rates = |of: Rate| -> Vec<PassRate> {
-        (1..=most).filter_map(|k| pass_rate(&tries, k, of, confidence)).collect()
-    };
-    Some(TrialStatistics {
-        trials: usize::try_from(most).unwrap_or(usize::MAX),
-        questions: n_scored,
-        solved_sometimes: n_mixed as f64 / n_scored as f64,
-        pass_at_k: rates(pass_at_k),
-        pass_hat_k: rates(pass_hat_k),
-    })
+    TrialStatistics::of(&all_tries(table, column, questions), confidence)
+}
+
+/// Whether an answer with the full score of a metric solves its question.
+pub fn can_solve(info: &MetricInfo) -> bool {
+    info.unit == Unit::Fraction && info.better == Better::Higher
+}
+
+impl TrialStatistics {
+    /// Computes how often questions are solved; `None` if none has several answers with a score.
+    pub fn of(tries: &[Tries], confidence: f64) -> Option<TrialStatistics> {
+        let scored = || tries.iter().filter(|tries| tries.n > 0);
+        let most = scored().map(|tries| tries.n).max().filter(|most| *most > 1)?;
+        let is_mixed = |tries: &&Tries| tries.n_solved > 0 && tries.n_solved < tries.n;
+        let (n_scored, n_mixed) = (scored().count(), scored().filter(is_mixed).count());
+        let rates = |of: Rate| -> Vec<PassRate> {
+            (1..=most).filter_map(|k| pass_rate(tries, k, of, confidence)).collect()
+        };
+        Some(TrialStatistics {
+            trials: usize::try_from(most).unwrap_or(usize::MAX),
+            questions: n_scored,
+            solved_sometimes: n_mixed as f64 / n_scored as f64,
+            pass_at_k: rates(pass_at_k),
+            pass_hat_k: rates(pass_hat_k),
+        })
+    }
 }
 
 /// The answers to each question to which the metric applies, even if all of them failed.

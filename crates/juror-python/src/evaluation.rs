@@ -23,7 +23,7 @@ use crate::lazy_results::{LazyResults, Unbuilt};
 use crate::stream;
 
 /// How long to wait for the engine between checks for Ctrl-C.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How many chunks of results may wait to be built.
 const WAITING: usize = 16;

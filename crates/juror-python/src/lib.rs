@@ -10,6 +10,8 @@
 //! You will not find rules of judgement here.
 
 mod aggregates;
+mod arrow_in;
+mod ask_rows;
 mod bench;
 mod build;
 mod build_plan;
@@ -19,6 +21,7 @@ mod compared;
 mod engine;
 mod escape;
 mod evaluation;
+mod evaluator;
 mod fill;
 mod from_json;
 mod gates;
@@ -28,10 +31,12 @@ mod lazy_results;
 mod observe;
 mod output;
 mod page;
+mod partial;
 mod parts;
 mod pieces;
 mod problem;
 mod read;
+mod rows;
 mod run_statistics;
 mod runs;
 mod stats;
@@ -61,11 +66,15 @@ mod _juror {
     #[pymodule_export]
     use crate::evaluation::{Stop, names_profile, run_evaluation, scores_errors};
     #[pymodule_export]
+    use crate::evaluator::{Evaluator, Schema};
+    #[pymodule_export]
     use crate::gates::{check_gates, unmet_gates};
     #[pymodule_export]
     use crate::lazy_results::LazyResults;
     #[pymodule_export]
     use crate::page::write_report;
+    #[pymodule_export]
+    use crate::partial::{Partial, partial_of_bytes};
     #[pymodule_export]
     use crate::pieces::{
         average_precision, average_precision_over_hits, compare_contexts, compare_sparql_results,
@@ -83,7 +92,7 @@ mod _juror {
         stats_trials,
     };
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::table::{Table, table_of_parts};
     #[pymodule_export]
     use crate::tool::{
         api_call_details, api_call_score, change_name, normalize_category, official_function_name,

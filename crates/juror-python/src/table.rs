@@ -3,17 +3,23 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
-    RecordBatchIterator, RecordBatchOptions,
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    RecordBatchIterator, RecordBatchOptions, StringArray, StructArray, make_array,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_buffer::Buffer;
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use juror_score::{Level, METRICS, MetricInfo};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString};
+use pyo3::types::{
+    PyBool, PyBytes, PyCapsule, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString,
+};
 
+use crate::arrow_in::failed;
 use crate::pieces::json_of;
 use crate::to_json::type_name;
 
@@ -38,7 +44,15 @@ struct Column {
 /// steps have columns after these: one number for all steps of a question.
 #[pyclass(frozen, module = "juror")]
 pub(crate) struct Table {
-    batch: RecordBatch,
+    schema: SchemaRef,
+    /// Nearly always one.
+    batches: Vec<RecordBatch>,
+}
+
+impl Table {
+    pub(crate) fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Table {
+        Table { schema, batches }
+    }
 }
 
 #[pymethods]
@@ -47,7 +61,7 @@ impl Table {
     fn new(py: Python<'_>, results: &Bound<'_, PyAny>) -> PyResult<Table> {
         let (columns, n_rows) = columns_of(results)?;
         let batch = py.detach(|| batch_of(columns, n_rows)).map_err(failed)?;
-        Ok(Table { batch })
+        Ok(Table::of(batch.schema(), vec![batch]))
     }
 
     /// The table as a stream of Arrow's C interface.
@@ -59,45 +73,144 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // Requests for other types may be ignored: consumers convert as they like.
         drop(requested_schema);
-        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        let batches = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The table as one batch of Arrow's C interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema);
+        let batch = match &self.batches[..] {
+            [] => RecordBatch::new_empty(Arc::clone(&self.schema)),
+            [batch] => batch.clone(),
+            batches => {
+                let words = format!(
+                    "the table is too large for one batch: it has {}\n  hint: read it as a stream",
+                    batches.len()
+                );
+                return Err(PyValueError::new_err(words));
+            }
+        };
+        let schema = FFI_ArrowSchema::try_from(&*self.schema).map_err(failed)?;
+        let array = FFI_ArrowArray::new(&StructArray::from(batch).to_data());
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+
+    /// What pickle makes it from.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
+        let make = py.import("juror._juror")?.getattr("table_of_parts")?;
+        let column = |field: &Arc<Field>| (field.name().clone(), type_word(field.data_type()));
+        let columns = self.schema.fields().iter().map(column).collect();
+        let batches = self.batches.iter().map(|batch| parts_of(py, batch)).collect();
+        Ok((make, (columns, batches)))
     }
 
     /// The names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
-        self.batch.num_rows()
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
     fn __len__(&self) -> usize {
-        self.batch.num_rows()
+        self.num_rows()
     }
 
     fn __repr__(&self) -> String {
-        let (n_rows, n_columns) = (self.batch.num_rows(), self.batch.num_columns());
+        let (n_rows, n_columns) = (self.num_rows(), self.schema.fields().len());
         format!("<juror.Table of {n_rows} rows and {n_columns} columns>")
     }
 
     /// The columns as lists, by name.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (field, array) in self.batch.schema_ref().fields().iter().zip(self.batch.columns()) {
-            dict.set_item(field.name(), list_of(py, array)?)?;
+        for (at, field) in self.schema.fields().iter().enumerate() {
+            let list = PyList::empty(py);
+            for batch in &self.batches {
+                add_values(&list, batch.column(at))?;
+            }
+            dict.set_item(field.name(), list)?;
         }
         Ok(dict)
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "used where errors are mapped")]
-fn failed(error: ArrowError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+/// A table in pickles: its columns, each with its name and type, and its batches.
+type Parts<'py> = (Vec<(String, &'static str)>, Vec<Batch<'py>>);
+
+/// A batch of a table in pickles: its number of rows; for each column which values are set, unless
+/// all are, and the values as Arrow has them in memory.
+type Batch<'py> = (usize, Vec<(Option<Bound<'py, PyBytes>>, Vec<Bound<'py, PyBytes>>)>);
+
+/// The types that columns have, and their names in pickles.
+const TYPES: [(DataType, &str); 5] = [
+    (DataType::Boolean, "bool"),
+    (DataType::Int64, "int64"),
+    (DataType::Float64, "float64"),
+    (DataType::Utf8, "string"),
+    (DataType::LargeUtf8, "large_string"),
+];
+
+fn type_word(of: &DataType) -> &'static str {
+    TYPES.iter().find(|(known, _)| known == of).map_or("string", |(_, word)| word)
+}
+
+fn parts_of<'py>(py: Python<'py>, batch: &RecordBatch) -> Batch<'py> {
+    let column = |array: &ArrayRef| {
+        let data = array.to_data();
+        let nulls = data.nulls().map(|nulls| PyBytes::new(py, nulls.buffer().as_slice()));
+        let values = data.buffers().iter().map(|buffer| PyBytes::new(py, buffer.as_slice()));
+        (nulls, values.collect())
+    };
+    (batch.num_rows(), batch.columns().iter().map(column).collect())
+}
+
+/// Makes a table from what pickle kept of it.
+#[pyfunction]
+pub(crate) fn table_of_parts(
+    columns: Vec<(String, String)>,
+    batches: Vec<Batch<'_>>,
+) -> PyResult<Table> {
+    let field = |(name, word): (String, String)| {
+        let of = TYPES.into_iter().find(|(_, known)| *known == word);
+        let (of, _) = of.ok_or_else(|| PyValueError::new_err(format!("no type `{word}`")))?;
+        Ok(Field::new(name, of, true))
+    };
+    let fields = columns.into_iter().map(field).collect::<PyResult<Vec<_>>>()?;
+    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    let batches = batches.into_iter().map(|batch| batch_of_parts(&schema, batch).map_err(failed));
+    Ok(Table::of(Arc::clone(&schema), batches.collect::<PyResult<_>>()?))
+}
+
+fn batch_of_parts(
+    schema: &SchemaRef,
+    (n_rows, columns): Batch<'_>,
+) -> Result<RecordBatch, ArrowError> {
+    // Copied, because Arrow wants values aligned.
+    let buffer = |bytes: &Bound<'_, PyBytes>| Buffer::from(bytes.as_bytes());
+    let mut arrays = Vec::with_capacity(columns.len());
+    for (field, (nulls, values)) in schema.fields().iter().zip(columns) {
+        let (nulls, values) = (nulls.as_ref().map(buffer), values.iter().map(buffer).collect());
+        let of = field.data_type().clone();
+        arrays.push(make_array(ArrayData::try_new(of, n_rows, nulls, 0, values, Vec::new())?));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(n_rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)
 }
 
 fn columns_of(results: &Bound<'_, PyAny>) -> PyResult<(Vec<Column>, usize)> {
@@ -242,20 +355,21 @@ impl Cell {
     }
 }
 
-/// Returns the values of a column as Python's objects.
-fn list_of<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
-    macro_rules! list {
+/// Adds the values of a column as Python's objects to a list.
+fn add_values(list: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
+    macro_rules! add {
         ($kind:ty) => {
-            match array.as_any().downcast_ref::<$kind>() {
-                Some(array) => PyList::new(py, array.iter().collect::<Vec<_>>()),
-                None => Ok(PyList::empty(py)),
+            for value in array.as_any().downcast_ref::<$kind>().into_iter().flatten() {
+                list.append(value)?;
             }
         };
     }
     match array.data_type() {
-        DataType::Boolean => list!(BooleanArray),
-        DataType::Int64 => list!(Int64Array),
-        DataType::Float64 => list!(Float64Array),
-        _ => list!(LargeStringArray),
+        DataType::Boolean => add!(BooleanArray),
+        DataType::Int64 => add!(Int64Array),
+        DataType::Float64 => add!(Float64Array),
+        DataType::Utf8 => add!(StringArray),
+        _ => add!(LargeStringArray),
     }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import re
@@ -159,6 +160,46 @@ def test_an_agent_that_a_text_names_is_asked(endpoint: str) -> None:
         REFERENCE, f"openai:{endpoint}", agent_model="m", agent_header="X-Tenant: mine", name="mine", jobs=2
     )
     assert [one["actual_answer"] for one in responses] == [f"What is {name}? m mine" for name in "abc"]
+
+
+def test_from_a_running_loop(endpoint: str) -> None:
+    async def main() -> None:
+        here, loops, threads = asyncio.get_running_loop(), set(), set()
+
+        async def agent(question: str) -> dict[str, Any]:
+            loops.add(asyncio.get_running_loop())
+            return lookup(question)
+
+        responses = await juror.aio.ask(
+            REFERENCE, agent, limit=2, progress=lambda _: threads.add(threading.get_ident())
+        )
+        assert [one["actual_answer"] for one in responses] == ["It is a.", "It is b."]
+        assert (loops, threads) == ({here}, {threading.get_ident()})
+        named = await juror.aio.ask(REFERENCE, f"openai:{endpoint}", limit=1)
+        assert named[0]["actual_answer"].startswith("What is a?")
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_run_keeps_the_answers() -> None:
+    async def main() -> None:
+        is_there = asyncio.Event()
+
+        async def agent(question: str) -> str:
+            if "b" in question:
+                is_there.set()
+                await asyncio.Event().wait()
+            return "yes"
+
+        running = asyncio.create_task(juror.aio.ask(REFERENCE, agent, output="responses.jsonl"))
+        await asyncio.wait_for(is_there.wait(), 20)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(main())
+    (line,) = Path("responses.jsonl").read_text().splitlines()
+    assert json.loads(line)["question_id"] == "a"
 
 
 def test_what_cannot_be_asked_is_refused(endpoint: str) -> None:

@@ -91,7 +91,7 @@ def test_the_package_is_checked() -> None:
 
 def test_the_stubs_are_those_of_the_module(tmp_path: Path) -> None:
     # What has the parameters of another function is no `async def` to a type checker.
-    allowed = [r"juror\.(_bench\.)?aio\.bench"]
+    allowed = [r"juror\.(_bench\.)?aio\.(ask|bench)"]
     # Names of two kinds are overloads, of which stubtest makes one function with both. That theirs
     # are the parameters that there are is tested with the names.
     retrieval = "recall_at_k|average_precision|average_precision_over_hits"

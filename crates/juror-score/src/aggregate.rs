@@ -139,20 +139,51 @@ pub struct Aggregator {
 
 /// The steps taken in a template, by name.
 #[derive(Clone, Debug, Default)]
-struct StepTally {
-    taken: Ordered<String, Taken>,
-    empty_results: Ordered<String, usize>,
-    errors: Ordered<String, usize>,
+pub struct StepTally {
+    /// All of them.
+    pub taken: Ordered<String, Taken>,
+    /// Those that returned a SPARQL result without rows.
+    pub empty_results: Ordered<String, Seen>,
+    /// Those that failed.
+    pub errors: Ordered<String, Seen>,
 }
 
 /// How often a kind of step was taken.
 #[derive(Clone, Copy, Debug, Default)]
-struct Taken {
-    total: usize,
+pub struct Taken {
+    /// Over all questions, and where first.
+    pub seen: Seen,
     /// At most once per question.
-    once: usize,
+    pub once: usize,
     /// The number of the last question it was seen in, counted from 1.
     last: usize,
+}
+
+/// How often something was seen, and where first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// How often.
+    pub count: usize,
+    /// The first row of the table that has it, and the step in it.
+    pub first: (usize, usize),
+}
+
+impl Seen {
+    /// Counts once more, at a place after those before.
+    fn at(&mut self, place: (usize, usize)) {
+        if self.count == 0 {
+            self.first = place;
+        }
+        self.count += 1;
+    }
+
+    /// Counts what was seen in rows that come so many rows later.
+    fn merge(&mut self, later: Seen, n_rows: usize) {
+        if self.count == 0 {
+            self.first = (later.first.0 + n_rows, later.first.1);
+        }
+        self.count += later.count;
+    }
 }
 
 impl Aggregator {
@@ -181,6 +212,11 @@ impl Aggregator {
     /// Returns the numbers collected so far.
     pub fn scores(&self) -> &ScoreTable {
         &self.scores
+    }
+
+    /// Returns the steps taken in each template, in the order of the groups of the table.
+    pub fn steps(&self) -> &[StepTally] {
+        &self.steps
     }
 
     /// Returns the numbers, without what else was collected.
@@ -256,6 +292,7 @@ impl Aggregator {
             steps: &mut self.steps[group],
             scores: &mut self.scores,
             names: &self.profile.kind_names,
+            n_steps: 0,
             next: 0,
         })
     }
@@ -264,12 +301,13 @@ impl Aggregator {
     /// here.
     pub fn merge(&mut self, other: Aggregator) {
         self.told.merge(other.told);
+        let n_rows = self.scores.items().len();
         let groups = self.scores.append(other.scores);
         for (group, theirs) in groups.into_iter().zip(other.steps) {
             if group == self.steps.len() {
                 self.steps.push(StepTally::default());
             }
-            self.steps[group].merge(theirs);
+            self.steps[group].merge(theirs, n_rows);
         }
     }
 
@@ -282,7 +320,7 @@ impl Aggregator {
             .map(|(id, steps)| (id.to_owned(), self.summary(Some(steps.counts()))))
             .collect();
         let mut all_steps = StepTally::default();
-        self.steps.iter().for_each(|steps| all_steps.merge(steps.clone()));
+        self.steps.iter().for_each(|steps| all_steps.merge(steps.clone(), 0));
         let mut micro = self.summary(self.profile.micro_steps.then(|| all_steps.counts()));
         micro.retrieval_in_steps = false;
         for item in self.scores.items() {
@@ -380,6 +418,8 @@ struct Entry<'t> {
     names: &'t KindNames,
     /// The number of the question, counted from 1.
     number: usize,
+    /// How many of its steps were counted.
+    n_steps: usize,
     /// Where the next value probably belongs.
     next: usize,
 }
@@ -426,34 +466,37 @@ impl Entry<'_> {
 
     /// Counts a step.
     fn count_step(&mut self, name: &str, is_error: bool, is_empty: bool) {
+        let place = (self.number - 1, self.n_steps);
+        self.n_steps += 1;
         let taken = count_of(&mut self.steps.taken, name);
-        taken.total += 1;
+        taken.seen.at(place);
         if taken.last != self.number {
             taken.last = self.number;
             taken.once += 1;
         }
         if is_error {
-            *count_of(&mut self.steps.errors, name) += 1;
+            count_of(&mut self.steps.errors, name).at(place);
         } else if is_empty {
-            *count_of(&mut self.steps.empty_results, name) += 1;
+            count_of(&mut self.steps.empty_results, name).at(place);
         }
     }
 }
 
 impl StepTally {
-    fn merge(&mut self, other: StepTally) {
+    /// Adds the steps of rows that come so many rows later.
+    fn merge(&mut self, other: StepTally, n_rows: usize) {
         for (name, theirs) in other.taken {
             let mine = count_of(&mut self.taken, &name);
-            mine.total += theirs.total;
+            mine.seen.merge(theirs.seen, n_rows);
             mine.once += theirs.once;
             // No later question has this number.
             mine.last = 0;
         }
-        for (name, count) in other.errors {
-            *count_of(&mut self.errors, &name) += count;
+        for (name, theirs) in other.errors {
+            count_of(&mut self.errors, &name).merge(theirs, n_rows);
         }
-        for (name, count) in other.empty_results {
-            *count_of(&mut self.empty_results, &name) += count;
+        for (name, theirs) in other.empty_results {
+            count_of(&mut self.empty_results, &name).merge(theirs, n_rows);
         }
     }
 
@@ -461,11 +504,14 @@ impl StepTally {
         let counts = |of: fn(&Taken) -> usize| {
             self.taken.iter().map(|(name, taken)| (name.clone(), of(taken))).collect()
         };
+        let seen = |all: &Ordered<String, Seen>| {
+            all.iter().map(|(name, seen)| (name.clone(), seen.count)).collect()
+        };
         StepCounts {
-            total: counts(|taken| taken.total),
+            total: counts(|taken| taken.seen.count),
             once_per_sample: counts(|taken| taken.once),
-            empty_results: self.empty_results.clone(),
-            errors: self.errors.clone(),
+            empty_results: seen(&self.empty_results),
+            errors: seen(&self.errors),
         }
     }
 }

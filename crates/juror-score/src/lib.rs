@@ -68,7 +68,8 @@ mod told_rules;
 mod trajectory;
 
 pub use aggregate::{
-    Aggregates, Aggregator, Observation, ObservedStep, Ordered, StepCounts, Summary,
+    Aggregates, Aggregator, Observation, ObservedStep, Ordered, Seen, StepCounts, StepTally,
+    Summary, Taken,
 };
 pub use alignment::{
     AlignedDocument, Alignment, ArgumentDifference, DocumentAlignment, StepDetails, StepPair,

@@ -44,20 +44,38 @@ impl MacroMean {
 /// assert_eq!(found.mean, 0.75);
 /// ```
 pub fn macro_mean<T: AsRef<[f64]>>(templates: &[T]) -> Option<MacroMean> {
-    let samples = templates.iter().map(|values| Sample::new(values.as_ref()));
-    let samples: Vec<Sample<'_>> = samples.collect::<Option<_>>()?;
-    let means: Vec<f64> = samples.iter().map(Sample::mean).collect();
+    let mean_of = |values: &T| {
+        let sample = Sample::new(values.as_ref())?;
+        let squared_error = sample.variance().map(|variance| variance / sample.n() as f64);
+        Some(TemplateMean { mean: sample.mean(), squared_error })
+    };
+    macro_of_means(&templates.iter().map(mean_of).collect::<Option<Vec<_>>>()?)
+}
+
+/// The mean of a template's values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TemplateMean {
+    /// The mean.
+    pub mean: f64,
+    /// The square of its standard error; `None` for one value.
+    pub squared_error: Option<f64>,
+}
+
+/// Returns the mean of templates' means, however those were computed. Returns `None` where
+/// [`macro_mean`] would.
+pub fn macro_of_means(templates: &[TemplateMean]) -> Option<MacroMean> {
+    let means: Vec<f64> = templates.iter().map(|template| template.mean).collect();
     let of_means = Sample::new(&means)?;
-    let (se_sample, se_fixed) = (of_means.standard_error(), fixed_error(&samples));
+    let (se_sample, se_fixed) = (of_means.standard_error(), fixed_error(templates));
     let is_finite = [se_sample, se_fixed].into_iter().flatten().all(f64::is_finite);
     let mean = of_means.mean();
     is_finite.then_some(MacroMean { n_templates: means.len(), mean, se_sample, se_fixed })
 }
 
-fn fixed_error(samples: &[Sample<'_>]) -> Option<f64> {
-    let squares = samples.iter().map(|sample| Some(sample.variance()? / sample.n() as f64));
-    let squares: Vec<f64> = squares.collect::<Option<_>>()?;
-    Some(ordered_sum(squares).sqrt() / samples.len() as f64)
+fn fixed_error(templates: &[TemplateMean]) -> Option<f64> {
+    let squares: Vec<f64> =
+        templates.iter().map(|template| template.squared_error).collect::<Option<_>>()?;
+    Some(ordered_sum(squares).sqrt() / templates.len() as f64)
 }
 
 #[cfg(test)]

@@ -60,28 +60,67 @@ pub(crate) fn estimate(
     clusters: Option<&Clusters>,
     confidence: f64,
 ) -> Option<MeanEstimate> {
-    let (n, mean) = (sample.n(), sample.mean());
-    let se_independent = sample.standard_error();
-    let se = clusters.map_or(se_independent, |clusters| sample.clustered_error(clusters));
-    let is_finite = [se_independent, se].into_iter().flatten().all(f64::is_finite);
-    if !is_finite || !is_inner_share(confidence) {
-        return None;
+    let in_clusters = |clusters: &Clusters| InClusters {
+        n_clusters: clusters.n(),
+        se: sample.clustered_error(clusters),
+    };
+    let errors = MeanErrors {
+        n: sample.n(),
+        mean: sample.mean(),
+        independent: sample.standard_error(),
+        in_clusters: clusters.map(in_clusters),
+    };
+    errors.estimate(confidence)
+}
+
+/// A mean with its standard errors, however they were computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanErrors {
+    /// The number of values.
+    pub n: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// The standard error if all values were independent; `None` for one value.
+    pub independent: Option<f64>,
+    /// The clusters, if there are any.
+    pub in_clusters: Option<InClusters>,
+}
+
+/// The clusters that values belong to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InClusters {
+    /// How many there are.
+    pub n_clusters: usize,
+    /// The clustered standard error (CR1); `None` for one cluster.
+    pub se: Option<f64>,
+}
+
+impl MeanErrors {
+    /// Returns the estimate that [`mean`] would return for the values, and `None` where it would.
+    pub fn estimate(self, confidence: f64) -> Option<MeanEstimate> {
+        let MeanErrors { n, mean, independent, in_clusters } = self;
+        let se = in_clusters.map_or(independent, |clusters| clusters.se);
+        let is_finite = [independent, se, Some(mean)].into_iter().flatten().all(f64::is_finite);
+        if !is_finite || !is_inner_share(confidence) {
+            return None;
+        }
+        let n_clusters = in_clusters.map(|clusters| clusters.n_clusters);
+        let df = n_clusters.unwrap_or(n).checked_sub(1)?;
+        let half_width = se.map(|se| se * t_half_width(confidence, df as f64));
+        let deff = in_clusters.and_then(|_| design_effect(se?, independent?));
+        Some(MeanEstimate {
+            n,
+            mean,
+            se_independent: independent,
+            se,
+            n_clusters,
+            deff,
+            n_eff: deff.filter(|deff| *deff > 0.0).map(|deff| n as f64 / deff),
+            df: se.map(|_| df),
+            interval: half_width.and_then(|half_width| Interval::around(mean, half_width)),
+            is_degenerate: se == Some(0.0) || independent == Some(0.0),
+        })
     }
-    let df = clusters.map_or(n, Clusters::n) - 1;
-    let half_width = se.map(|se| se * t_half_width(confidence, df as f64));
-    let deff = clusters.and_then(|_| design_effect(se?, se_independent?));
-    Some(MeanEstimate {
-        n,
-        mean,
-        se_independent,
-        se,
-        n_clusters: clusters.map(Clusters::n),
-        deff,
-        n_eff: deff.filter(|deff| *deff > 0.0).map(|deff| n as f64 / deff),
-        df: se.map(|_| df),
-        interval: half_width.and_then(|half_width| Interval::around(mean, half_width)),
-        is_degenerate: se == Some(0.0) || se_independent == Some(0.0),
-    })
 }
 
 fn design_effect(clustered: f64, independent: f64) -> Option<f64> {

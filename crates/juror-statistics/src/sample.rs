@@ -82,16 +82,22 @@ impl<'a> Sample<'a> {
     /// Returns the standard error of the mean of values that belong together in clusters (CR1), or
     /// `None` for one cluster.
     pub(crate) fn clustered_error(&self, clusters: &Clusters) -> Option<f64> {
-        let degrees = clusters.n().checked_sub(1).filter(|degrees| *degrees > 0)?;
         if self.is_constant() {
-            return Some(0.0);
+            return (clusters.n() > 1).then_some(0.0);
         }
         let deviations: Vec<f64> = self.deviations().collect();
         let sums = clusters.sums(&deviations, self.rounding);
         let squares = ordered_sum(sums.iter().map(|sum| sum * sum));
-        let correction = clusters.n() as f64 / degrees as f64;
-        Some((correction * squares).sqrt() / self.n() as f64)
+        cluster_error(squares, clusters.n(), self.n())
     }
+}
+
+/// Returns the standard error (CR1) of the mean of `n` values in clusters, from the squares of the sums
+/// of each cluster's deviations from the mean, summed. Returns `None` for one cluster.
+pub fn cluster_error(squares: f64, n_clusters: usize, n: usize) -> Option<f64> {
+    let degrees = n_clusters.checked_sub(1).filter(|degrees| *degrees > 0)?;
+    let correction = n_clusters as f64 / degrees as f64;
+    Some((correction * squares).sqrt() / n as f64)
 }
 
 /// Returns the largest difference between equal values that rounding explains, or `None` if there is
@@ -116,7 +122,7 @@ fn extent((low, high): (f64, f64), value: f64) -> (f64, f64) {
 /// Sums values in an order of their own: by size, and without those that cancel each other.
 ///
 /// Equal sizes of both signs would leave a choice, which is why they are cancelled first.
-pub(crate) fn ordered_sum(values: impl IntoIterator<Item = f64>) -> f64 {
+pub fn ordered_sum(values: impl IntoIterator<Item = f64>) -> f64 {
     // The bits of a size, which sort as the size does, and last that of the sign.
     let mut keys: Vec<u64> =
         values.into_iter().map(|value| value.to_bits().rotate_left(1)).collect();

@@ -27,6 +27,9 @@ from ._evaluation import compute_aggregates, run_evaluation, unmet_gates
 from ._frames import to_arrow, to_pandas, to_polars
 from ._gates import GateOutcomes, gate
 from ._juror import (
+    Evaluator,
+    Partial,
+    Schema,
     Table,
     __version__,
     api_call_details,
@@ -53,14 +56,14 @@ from ._statistics import Statistics, statistics
 from ._steps import Explained, Matching, Missed, Pair, match_steps
 
 if TYPE_CHECKING:
-    from . import aio
+    from . import aio, ray, spark
     from ._bench import QueryDone, QuestionDone, Tool, ToolPool, ask, bench
 else:
 
     def __getattr__(name):
-        """Imports the modules that need an event loop on first use, because that takes a while."""
-        if name == "aio":
-            return import_module(".aio", __name__)
+        """Imports the modules of event loops and engines on first use, because that takes a while."""
+        if name in ("aio", "ray", "spark"):
+            return import_module(f".{name}", __name__)
         if name in ("QueryDone", "QuestionDone", "Tool", "ToolPool", "ask", "bench"):
             from . import _bench
 
@@ -75,6 +78,7 @@ __all__ = [
     "Comparison",
     "ComparisonError",
     "DatasetError",
+    "Evaluator",
     "Explained",
     "GateOutcomes",
     "JurorError",
@@ -82,10 +86,12 @@ __all__ = [
     "Matching",
     "Missed",
     "Pair",
+    "Partial",
     "Problem",
     "QueryDone",
     "QuestionDone",
     "Run",
+    "Schema",
     "SettingsError",
     "Statistics",
     "Table",
@@ -109,6 +115,7 @@ __all__ = [
     "metric",
     "normalize_category",
     "official_function_name",
+    "ray",
     "read_reference",
     "read_responses",
     "recall_at_k",
@@ -116,6 +123,7 @@ __all__ = [
     "run_evaluation",
     "sanitize_name",
     "sanitize_param_name",
+    "spark",
     "standardize",
     "standardize_category",
     "statistics",

@@ -1,5 +1,6 @@
 """The engine of the package `juror`."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
@@ -7,8 +8,11 @@ __all__ = [
     "Ask",
     "BenchRun",
     "Compared",
+    "Evaluator",
     "LazyResults",
+    "Partial",
     "RunStatistics",
+    "Schema",
     "Stop",
     "Table",
     "__version__",
@@ -27,6 +31,7 @@ __all__ = [
     "names_profile",
     "normalize_category",
     "official_function_name",
+    "partial_of_bytes",
     "read_reference",
     "read_responses",
     "read_settings",
@@ -55,6 +60,7 @@ __all__ = [
     "stats_prediction_powered",
     "stats_proportion",
     "stats_trials",
+    "table_of_parts",
     "tool_cache_file",
     "tool_cache_key",
     "write_report",
@@ -62,6 +68,8 @@ __all__ = [
 ]
 
 __version__: str
+
+_Path = str | os.PathLike[str]
 
 @final
 class Ask:
@@ -166,6 +174,115 @@ class LazyResults:
         """Makes the results from one number up to another."""
 
 @final
+class Evaluator:
+    """Evaluates responses that are rows of tables: a response and its question, each as JSON text.
+
+        evaluate = juror.Evaluator(profile="6")
+        table = evaluate(batch)
+
+    A batch is anything with `__arrow_c_stream__` or `__arrow_c_array__`, such as a table of pyarrow,
+    polars or DuckDB; its texts are `string`, `large_string` or `string_view`. The result has a row for
+    each of its rows, in order, and always the columns of `schema`: ids, `status`, `error`, every
+    metric, and the whole result as JSON in `result`. What is wrong with a row, such as a response
+    that is no JSON, is the error of this row.
+
+    It can be pickled, and is made anew from its arguments where it arrives: paths must lead to the
+    same files there.
+
+    Args:
+        reference: Templates, or the path of a file. Without it, each row has its question.
+        config: Settings: a file, or the same as a dict.
+        profile: The rules, "5" or "6".
+        response: The column of responses. A `null` is a question without a response.
+        question: The column of questions, as JSON with the keys of a reference; unused with a
+            reference.
+        question_id: The column of the questions' ids. Without such a column, the id in the question
+            counts; with a reference, that in the response.
+        template_id: The column of the questions' templates. Without such a column, the `template_id`
+            in the question counts; with a reference, that of the reference always does.
+        ask_models: Whether models judge the answers, as settings and environment say.
+        threads: How many threads evaluate a batch.
+
+    Raises:
+        DatasetError: The reference cannot be read.
+        SettingsError: The settings cannot be read, or name no model that can be asked.
+        ValueError: A batch has no such columns.
+    """
+
+    def __new__(
+        cls,
+        reference: _Path | Iterable[Mapping[str, Any]] | None = None,
+        config: _Path | Mapping[str, Any] | None = None,
+        profile: str | int | None = None,
+        *,
+        response: str = "response",
+        question: str = "question",
+        question_id: str = "question_id",
+        template_id: str = "template_id",
+        ask_models: bool = False,
+        threads: int = 1,
+    ) -> Evaluator: ...
+    def __call__(self, batch: object) -> Table:
+        """Evaluates the rows of a table: anything with `__arrow_c_stream__` or `__arrow_c_array__`.
+
+        Returns a row for each of them, in order. What is wrong with a row is the error of its result.
+        """
+
+    def partial(self, batch: object) -> Partial:
+        """Evaluates the rows of a table, and returns their numbers alone."""
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What pickle makes it from."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of every table it returns."""
+
+@final
+class Partial:
+    """The numbers of a part of an evaluation, reduced to what its aggregates and statistics need.
+
+    Partials of any split of the same answers merge to the same bytes, in any order.
+    """
+
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Partial:
+        """Reads what `to_bytes` wrote."""
+
+    def to_bytes(self) -> bytes:
+        """The partial as bytes."""
+
+    def merge(self, *others: Partial) -> Partial:
+        """Returns this partial and others together."""
+
+    def finish(self, confidence: float = 0.95) -> dict[str, Any]:
+        """Computes the aggregates and the statistics of everything that was merged.
+
+        `aggregates` are those of `compute_aggregates`, `statistics` those of `statistics`.
+        """
+
+    @property
+    def n_answers(self) -> int:
+        """The number of answers."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """The partial as a table of one row, whose column `partial` has its bytes."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """What pickle makes it from."""
+
+@final
+class Schema:
+    """The columns of a table: their names and types."""
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema in Arrow's C interface."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+
+@final
 class Stop:
     """Stops an evaluation from another thread."""
 
@@ -184,6 +301,12 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
         """The table as a stream of Arrow's C interface."""
 
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[Any, Any]:
+        """The table as one batch of Arrow's C interface."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """What pickle makes it from."""
+
     @property
     def column_names(self) -> list[str]:
         """The names of the columns."""
@@ -195,6 +318,12 @@ class Table:
     def __len__(self) -> int: ...
     def to_pydict(self) -> dict[str, list[Any]]:
         """The columns as lists, by name."""
+
+def partial_of_bytes(bytes: bytes) -> Partial:
+    """Reads what `Partial.to_bytes` wrote."""
+
+def table_of_parts(columns: Sequence[tuple[str, str]], batches: Sequence[Any]) -> Table:
+    """Makes a table from what pickle kept of it."""
 
 def run_evaluation(
     reference: object,

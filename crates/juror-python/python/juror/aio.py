@@ -16,13 +16,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from . import _evaluation, _juror, _package
-from ._bench.aio import bench
+from ._bench.aio import ask, bench
 from ._evaluation import Config, Path, Responses, Templates
 from ._metrics import Metric
 from ._names import also_named
 from ._progress import Progress
 
-__all__ = ["bench", "compute_aggregates", "run_evaluation"]
+__all__ = ["ask", "bench", "compute_aggregates", "run_evaluation"]
 
 # The `__init__.py` of another package would not check.
 _package.check()

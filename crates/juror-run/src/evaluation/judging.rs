@@ -100,8 +100,7 @@ impl JudgeAll<'_> {
 
     /// Returns whether a question ended in an error, and the rules exclude it.
     fn is_left_out(&self, case: &Case<'_>) -> bool {
-        case.trajectory.ending.is_error()
-            && self.profile().steps_of_errors == ErrorResponses::LeftOut
+        is_left_out(case, self.profile())
     }
 
     fn profile(&self) -> &Profile {
@@ -160,10 +159,7 @@ impl JudgeAll<'_> {
     async fn judge_one(&self, waiting: &Waiting) -> Judgement {
         let (room, models) = (CaseRoom::default(), &self.judges.models);
         let case = self.evaluation.case(waiting.index, &room);
-        let case = case.case();
-        let is_needed = needs_matching(&case, self.profile());
-        let matching = is_needed.then(|| case.matching(self.profile())).flatten();
-        let judgement = self.judges.panel.judge(&case, matching.as_ref(), models).await;
+        let judgement = self.judges.ask(&case.case(), self.profile()).await;
         // A failure may not recur, so it is not cached.
         if !judgement.findings.is_empty() && judgement.is_whole() {
             // Strings and finite numbers always serialize.
@@ -172,6 +168,27 @@ impl JudgeAll<'_> {
         }
         judgement
     }
+}
+
+impl Judges {
+    /// Asks models about a case, unless it ended in an error that the rules exclude.
+    pub async fn judge(&self, case: &Case<'_>, profile: &Profile) -> Judgement {
+        if is_left_out(case, profile) {
+            Judgement::default()
+        } else {
+            self.ask(case, profile).await
+        }
+    }
+
+    async fn ask(&self, case: &Case<'_>, profile: &Profile) -> Judgement {
+        let matching = needs_matching(case, profile).then(|| case.matching(profile)).flatten();
+        self.panel.judge(case, matching.as_ref(), &self.models).await
+    }
+}
+
+/// Returns whether a case ended in an error, and the rules exclude it.
+fn is_left_out(case: &Case<'_>, profile: &Profile) -> bool {
+    case.trajectory.ending.is_error() && profile.steps_of_errors == ErrorResponses::LeftOut
 }
 
 /// Returns whether judges need the step matching, which they do only if a model compares contexts

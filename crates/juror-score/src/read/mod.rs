@@ -27,6 +27,7 @@
 
 mod both;
 mod check;
+mod index;
 mod indexed;
 mod keys;
 mod own_metrics;
@@ -34,9 +35,11 @@ mod reference;
 mod responses;
 mod result_case;
 mod results;
+mod row;
 mod strict;
 
 pub use both::{ReadOptions, read_both};
+pub use index::{IndexedQuestion, ReferenceIndex};
 pub use indexed::{
     Answers, CaseRoom, Held, KEPT_BELOW, QuestionIndex, Questions, ReadCase, read_inputs,
 };
@@ -47,3 +50,4 @@ pub use reference::{Dataset, read_reference};
 pub use responses::{Deferred, Kept, RepeatedIds, Responses, read_responses, read_responses_as};
 pub use result_case::{ResultCase, judged_aspects};
 pub use results::{NumberFault, read_results};
+pub use row::{Asked, ReadRow, Reread, Row};

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::check::Check;
 use super::keys::{Oddities, Of, unknown_keys};
 use super::responses::Responses;
+use super::row::lacks_columns;
 use crate::output::Output;
 use crate::profile::Profile;
 use crate::question::{ExpectedStep, MatchedBy, Question};
@@ -241,8 +242,41 @@ fn read_fast(document: &Document) -> Result<ReadQuestions<'_>, FirstProblem<'_>>
     }
 }
 
+/// Why a question that is a text of its own cannot be read.
+pub(super) enum NotRead {
+    Json(serde_json::Error),
+    Problem(Problem),
+}
+
+/// Reads a question that is a text of its own. The id and the template that are known besides count
+/// more than those it has.
+pub(super) fn read_question<'a>(
+    text: &'a str,
+    (id, template): (Option<Cow<'a, str>>, Option<Cow<'a, str>>),
+) -> Result<Question<'a>, NotRead> {
+    let form: LineForm<'a> = json::from_str(text).map_err(NotRead::Json)?;
+    let missing = |field| NotRead::Problem(Problem::MissingField { field, of: "question" });
+    let wrong = |expected, found| NotRead::Problem(Problem::WrongType { expected, found });
+    let id = id.or_else(|| form.id.and_then(json::scalar_text)).ok_or_else(|| missing("id"))?;
+    let template = template
+        .or_else(|| form.template_id.and_then(json::scalar_text))
+        .ok_or_else(|| missing("template_id"))?;
+    let groups = match form.reference_steps {
+        None => None,
+        Some(groups) => Some(expected_groups(groups).ok_or_else(|| {
+            wrong("expected steps with a `name` and fields as documented", "something else")
+        })?),
+    };
+    let text = form.question_text.ok_or_else(|| missing("question_text"))?;
+    let question = Question { id, template, text, answer: form.reference_answer, groups };
+    match lacks_columns(&question) {
+        Some(problem) => Err(NotRead::Problem(problem)),
+        None => Ok(question),
+    }
+}
+
 /// Whether a value is a template or question rather than a list of templates.
-fn is_line(document: &Document, value: &str) -> bool {
+pub(super) fn is_line(document: &Document, value: &str) -> bool {
     document.is_lines() || value.trim_ascii_start().starts_with('{')
 }
 

@@ -1,4 +1,4 @@
-"""``juror.aio.bench``: benchmarks for programs with a running event loop."""
+"""``juror.aio.bench`` and ``juror.aio.ask``: agents of programs with a running event loop."""
 
 from __future__ import annotations
 
@@ -8,42 +8,61 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
+from .ask import ask as _ask
+from .ask import asking
 from .loop import Loop
-from .progress import Progress, QueryDone, listener
+from .progress import listener
 from .run import Bench
 from .run import bench as _bench
 
 _P = ParamSpec("_P")
-_Result = dict[str, Any]
-_Awaitable = Coroutine[Any, Any, _Result]
+_R = TypeVar("_R")
 
 
-def _like(other: Callable[_P, _Result]) -> Callable[[Callable[..., _Awaitable]], Callable[_P, _Awaitable]]:
+def _like(
+    other: Callable[_P, _R],
+) -> Callable[[Callable[..., Coroutine[Any, Any, _R]]], Callable[_P, Coroutine[Any, Any, _R]]]:
     """Gives a function the parameters of another."""
 
-    def like(function: Callable[..., _Awaitable]) -> Callable[_P, _Awaitable]:
+    def like(function: Callable[..., Coroutine[Any, Any, _R]]) -> Callable[_P, Coroutine[Any, Any, _R]]:
         function.__signature__ = inspect.signature(other)  # type: ignore[attr-defined]
-        return cast(Callable[_P, _Awaitable], function)
+        return cast(Callable[_P, Coroutine[Any, Any, _R]], function)
 
     return like
 
 
 @_like(_bench)
-async def bench(*given: Any, **options: Any) -> _Result:
+async def bench(*given: Any, **options: Any) -> dict[str, Any]:
     """An awaitable `juror.bench`, with the same arguments.
 
     Coroutines of agents run on the loop that awaits this, and `progress` is called there. The run
     has its own thread, and so have agents that are not ``async``. If the task is cancelled, the run
     first ends cleanly.
     """
-    bound = inspect.signature(_bench).bind(*given, **options)
+    result: dict[str, Any] = await _awaited(Bench, inspect.signature(_bench).bind(*given, **options))
+    return result
+
+
+@_like(_ask)
+async def ask(*given: Any, **options: Any) -> list[dict[str, Any]]:
+    """An awaitable `juror.ask`, with the same arguments.
+
+    Coroutines of agents run on the loop that awaits this, and `progress` is called there. If the
+    task is cancelled, the run first ends cleanly: a file of `output` has all answers up to then.
+    """
+    responses: list[dict[str, Any]] = await _awaited(asking, inspect.signature(_ask).bind(*given, **options))
+    return responses
+
+
+async def _awaited(make: Callable[..., Bench], bound: inspect.BoundArguments) -> Any:
+    """Runs what these arguments ask for on a thread of its own, with its agents on this loop."""
     bound.apply_defaults()
     arguments = dict(bound.arguments)
     agent, progress = arguments.pop("agent"), _on_loop(listener(arguments.pop("progress")))
     loop = asyncio.get_running_loop()
-    own = Bench(agent, arguments, progress, Loop(loop, threading.get_ident()))
+    own = make(agent, arguments, progress, Loop(loop, threading.get_ident()))
     threads = concurrent.futures.ThreadPoolExecutor(1, "juror-bench")
     running = loop.run_in_executor(threads, own.run)
     # Its thread ends with the run, which nobody waits for here: the loop may be needed for that.
@@ -58,11 +77,11 @@ async def bench(*given: Any, **options: Any) -> _Result:
         raise
 
 
-def _on_loop(tell: Progress) -> Progress:
+def _on_loop(tell: Callable[[Any], object]) -> Callable[[Any], object]:
     """The same function, called on the loop that runs now; raises there what it raises."""
     loop = asyncio.get_running_loop()
 
-    def told(done: QueryDone) -> None:
+    def told(done: Any) -> None:
         heard: concurrent.futures.Future[object] = concurrent.futures.Future()
         loop.call_soon_threadsafe(functools.partial(_settle, heard, tell, done))
         heard.result()
@@ -70,7 +89,7 @@ def _on_loop(tell: Progress) -> Progress:
     return told
 
 
-def _settle(heard: concurrent.futures.Future[object], tell: Progress, done: QueryDone) -> None:
+def _settle(heard: concurrent.futures.Future[object], tell: Callable[[Any], object], done: Any) -> None:
     try:
         heard.set_result(tell(done))
     except BaseException as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._juror import BenchRun
 from .agents import Origin
+from .loop import Loop
 from .plain import path_of, plain
 from .progress import AskProgress
 from .run import MOST_TRIALS, Bench, number, seconds, texts
@@ -101,10 +102,18 @@ def ask(
             a `QuestionDone`.
     """
     options = {key: value for key, value in locals().items() if key not in ("agent", "progress")}
-    options["jobs"] = jobs if jobs is not None else _JOBS if isinstance(agent, str) else 1
+    return asking(agent, options, progress).run()
+
+
+def asking(
+    agent: Any, options: dict[str, Any], progress: bool | AskProgress | None, loop: Loop | None = None
+) -> Asking | NamedAsking:
+    """The run that `ask` with these options is; coroutines of the agent run on the loop, if there is one."""
+    if options["jobs"] is None:
+        options["jobs"] = _JOBS if isinstance(agent, str) else 1
     if isinstance(agent, str):
-        return NamedAsking(agent, options, progress).run()
-    return Asking(agent, options, progress).run()
+        return NamedAsking(agent, options, progress)
+    return Asking(agent, options, progress, loop)
 
 
 class Asking(Bench):
