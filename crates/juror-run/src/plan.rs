@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use juror_compare::{Calibration, Gate, Gates};
+use juror_runs::Shard;
 use juror_score::read::RepeatedIds;
 use juror_score::{Aggregator, Case, Profile, Record, Release, ToldRules, Traits, explain, score};
 
@@ -31,6 +32,8 @@ pub struct Plan {
     pub repeated_ids: RepeatedIds,
     /// How many questions of the reference count, from the first on; all of them by default.
     pub limit: Option<usize>,
+    /// Which questions of the reference count, of those; all of them by default.
+    pub shard: Option<Shard>,
     /// Whether results explain why expected steps were missed.
     pub explain: bool,
     /// The number of scoring threads.
@@ -50,6 +53,7 @@ impl Plan {
             calibrations: Vec::new(),
             repeated_ids: RepeatedIds::default(),
             limit: None,
+            shard: None,
             explain: false,
             threads,
         }

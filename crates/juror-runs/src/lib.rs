@@ -30,6 +30,7 @@ mod prune;
 mod read_error;
 mod run_file;
 mod run_log;
+mod shard;
 mod stored;
 mod work_tree;
 
@@ -46,5 +47,6 @@ pub use prune::{Keep, Removal};
 pub use read_error::RunReadError;
 pub use run_file::RunFile;
 pub use run_log::{Entry, Journal, RunLog, RunLogError, check_run, plain, read_manifest};
+pub use shard::{NotAShard, Shard, ShardIdentity};
 pub use stored::{StoredRun, is_locked, stored_runs};
 pub use work_tree::WorkTree;

@@ -32,6 +32,12 @@ impl Cases {
         self.several.as_ref().map_or(n_questions, Vec::len)
     }
 
+    /// Returns the question of a case, and which of its answers it is.
+    pub(super) fn place(&self, index: usize) -> (usize, u32) {
+        let (question, trial) = self.several.as_ref().map_or((index, None), |all| all[index]);
+        (question, trial.map_or(0, NonZero::get))
+    }
+
     /// Returns the case at a position.
     pub(super) fn get<'r>(
         &self,

@@ -14,6 +14,7 @@ mod identity;
 mod judged_log;
 mod judgements;
 mod judging;
+mod partial_file;
 mod reason;
 mod reports;
 mod scoring;
@@ -23,8 +24,8 @@ mod warning;
 use juror_document::{Document, Notice, Problems};
 use juror_models::{Stop, Tally};
 use juror_runs::{RunLog, RunLogError, RunPlace};
-use juror_score::Case;
 use juror_score::read::{Dataset, ReadOptions, Responses, read_both};
+use juror_score::{Case, Question};
 
 use cases::Cases;
 pub use error::{EvaluationError, Unreadable};
@@ -34,6 +35,7 @@ use judged_log::RunInfo;
 pub use judged_log::{JudgedLine, KnownJudgement, RunOptions};
 pub use judgements::{Judgements, ModelFailures};
 use judging::judge_all;
+pub use partial_file::PartialFile;
 pub use reports::ReportOptions;
 pub use scoring::QuestionSummary;
 use scoring::Scoring;
@@ -66,6 +68,8 @@ pub struct Evaluation<'e> {
     inputs: Inputs<'e>,
     /// How many questions the reference has, whether or not they count.
     n_in_reference: usize,
+    /// The questions of other shards.
+    others: Vec<Question<'e>>,
 }
 
 /// The judges, and the log of their judgements.
@@ -99,8 +103,10 @@ impl<'e> Evaluation<'e> {
                 dataset.check_outputs(inputs.reference, &plan.profile);
                 let n_in_reference = dataset.questions.len();
                 dataset.questions.truncate(plan.limit.unwrap_or(usize::MAX));
+                let shard = plan.shard.map(|shard| shard.take_out(&mut dataset.questions));
+                let others = shard.unwrap_or_default();
                 let cases = Cases::of(&dataset, &responses);
-                Ok(Evaluation { plan, dataset, responses, cases, inputs, n_in_reference })
+                Ok(Evaluation { plan, dataset, responses, cases, inputs, n_in_reference, others })
             }
             (reference, responses) => {
                 Err(Unreadable { reference: reference.err(), responses: responses.err() })
@@ -130,7 +136,8 @@ impl<'e> Evaluation<'e> {
     /// Returns oddities of the responses that do not prevent the evaluation. Checks all responses.
     pub fn response_problems(&self) -> Problems {
         let mut problems = self.responses.problems.clone();
-        problems.extend(self.responses.unknown(self.inputs.responses, &self.dataset.questions));
+        let questions = self.dataset.questions.iter().chain(&self.others);
+        problems.extend(self.responses.unknown(self.inputs.responses, questions));
         problems
     }
 
@@ -148,6 +155,18 @@ impl<'e> Evaluation<'e> {
     /// Returns a question and a response to it, by the position of the case.
     pub fn case(&self, index: usize) -> Case<'_> {
         self.cases.get(index, &self.dataset, &self.responses)
+    }
+
+    /// Returns the position of each case in the whole list, of which this may be a shard: that of its
+    /// question, with room for all answers to it.
+    fn positions(&self) -> Vec<u64> {
+        const MOST_ANSWERS: u64 = 1 << 32;
+        let position = |index| {
+            let (question, answer) = self.cases.place(index);
+            let question = self.plan.shard.map_or(question, |shard| shard.position(question));
+            question as u64 * MOST_ANSWERS + u64::from(answer)
+        };
+        (0..self.n_cases()).map(position).collect()
     }
 
     /// Starts the log of this evaluation, or resumes it; `None` if it is to be stored nowhere.

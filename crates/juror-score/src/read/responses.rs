@@ -90,8 +90,13 @@ impl<'a> Responses<'a> {
     }
 
     /// Returns the responses to questions that are not in the dataset, in the order of the file.
-    pub fn unknown(&self, document: &Document, questions: &[Question<'_>]) -> Problems {
-        let known: HashSet<&str> = questions.iter().map(|question| question.id.as_ref()).collect();
+    pub fn unknown<'q>(
+        &self,
+        document: &Document,
+        questions: impl IntoIterator<Item = &'q Question<'q>>,
+    ) -> Problems {
+        let known: HashSet<&str> =
+            questions.into_iter().map(|question| question.id.as_ref()).collect();
         let mut found: Vec<UnplacedProblem> = self
             .all()
             .filter(|(id, _)| !known.contains(id.as_ref()))

@@ -56,7 +56,8 @@ impl Summary<'_> {
         if responses.have_trials() {
             questions = format!("{} to {questions}", count(self.evaluation.n_cases(), "answer"));
         }
-        let title = title(&plan.profile, &questions, &self.outcome.product.aggregates);
+        let title =
+            title(profile_name(&plan.profile), &questions, &self.outcome.product.aggregates);
         let is_missing =
             |question: &&Question<'_>| matches!(responses.of(question).ending, Ending::Missing);
         match dataset.questions.iter().filter(is_missing).count() {
