@@ -97,8 +97,9 @@ pub(super) fn agent_headers(headers: &Headers) -> BTreeMap<String, String> {
 
 /// Variables of shells, terminals, sessions and CI jobs. These are whole names, so that no variable
 /// of an agent is mistaken for one of them.
-const PASSING: [&str; 68] = [
+const PASSING: [&str; 69] = [
     "_",
+    "JOB_COMPLETION_INDEX",
     "PWD",
     "OLDPWD",
     "SHLVL",
@@ -169,7 +170,8 @@ const PASSING: [&str; 68] = [
 ];
 
 /// Prefixes of such names that nothing else uses.
-const PASSING_FAMILIES: [&str; 24] = [
+const PASSING_FAMILIES: [&str; 25] = [
+    "SLURM_",
     "JUROR_",
     "SSH_",
     "XDG_",

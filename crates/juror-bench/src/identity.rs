@@ -9,7 +9,9 @@ use juror_mcp::Address;
 use juror_postgres::shown_place;
 use juror_run::{RealSettings, Settings, ToolsSettings};
 use juror_runs::hidden::{Mask, in_address, in_agent};
-use juror_runs::{BenchIdentity, Manifest, RunKind, file_hash, fingerprint, short_hash};
+use juror_runs::{
+    BenchIdentity, Manifest, RunKind, ShardIdentity, file_hash, fingerprint, short_hash,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -77,6 +79,8 @@ pub(super) struct AgentIdentity {
     pub(super) answers_calls: bool,
     /// The tool server, if it is another process.
     pub(super) server: Option<String>,
+    /// Which part of a list the queries are.
+    pub(super) shard: Option<ShardIdentity>,
 }
 
 impl Provenance {
@@ -177,6 +181,7 @@ impl AgentIdentity {
             simulator: provenance.simulator.clone(),
             cache: provenance.data.cache.clone(),
             server: self.server.as_deref().map(|address| in_address(address, Mask::Hash)),
+            shard: self.shard.clone(),
         };
         Manifest::new(RunKind::Bench, &self.name, json!(identity))
     }

@@ -36,7 +36,9 @@ impl AgentIdentity {
         let name = format!("{}{own}", plain(&self.name));
         let trials =
             if self.trials > 1 { format!("_{}trials", self.trials) } else { String::new() };
-        let sets = format!("{}{}{trials}", sets_of(queries).join("_"), part(wanted));
+        let shard = wanted.shard.map(|own| format!("_shard{}of{}", own.number, own.of));
+        let shard = shard.unwrap_or_default();
+        let sets = format!("{}{}{trials}{shard}", sets_of(queries).join("_"), part(wanted));
         // The limit does not apply to queries selected by id.
         let limit = wanted.limit.filter(|_| wanted.ids.is_empty());
         format!("results/tools/{}", file_name(&name, &sets, n_tools, limit))

@@ -96,11 +96,13 @@ impl BenchOptions {
         environment: Environment,
         listener: Listener,
     ) -> Result<BenchPlan, BenchError> {
-        let Selection { queries, problems } = select_queries(&self.queries)?;
+        let Selection { queries, shard, problems } = select_queries(&self.queries)?;
         for problem in problems {
             listener(Event::Warning(problem.into()));
         }
-        self.resolve_for(queries, environment, listener)
+        let mut plan = self.resolve_for(queries, environment, listener)?;
+        plan.identity.shard = shard;
+        Ok(plan)
     }
 
     /// Like [`BenchOptions::resolve`], for queries that were selected otherwise.

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_files::{LoadError, load};
+use juror_runs::{Shard, ShardIdentity, short_hash};
 use juror_toolbench::{IdFilter, Query, read_queries};
 
 use crate::attempt::AttemptId;
+use crate::query_hash::query_hash;
 
 /// A selected query.
 #[derive(Clone, Debug)]
@@ -55,6 +57,8 @@ pub struct QuerySelection {
     pub ids: Vec<String>,
     /// The maximum number of queries from each set.
     pub limit: Option<usize>,
+    /// Which of all of these; all of them by default.
+    pub shard: Option<Shard>,
 }
 
 /// Why queries cannot be selected.
@@ -90,6 +94,13 @@ pub enum QueriesError {
     },
     /// A set was named, but the place is a file of queries, which has no sets.
     SetOfFile(String),
+    /// The shard is empty.
+    EmptyShard {
+        /// Which.
+        shard: Shard,
+        /// How many queries there are.
+        n_queries: usize,
+    },
     /// No query is left.
     None {
         /// Whether the filter excludes all queries.
@@ -122,6 +133,10 @@ impl QueriesError {
                 " says nothing"
             ])
             .hint(phrase!["leave ", option("set"), " out, or name the folder of sets"]),
+            QueriesError::EmptyShard { shard, n_queries } => {
+                Notice::new(format!("shard {shard} of {n_queries} queries is empty"))
+                    .hint(format!("make at most {n_queries} shards"))
+            }
             QueriesError::None { by_filter: false } => "no query is selected".into(),
             QueriesError::None { by_filter: true } => {
                 "no query is selected: the filter is empty".into()
@@ -159,6 +174,8 @@ fn name_a_set(known: &[String]) -> Phrase {
 pub struct Selection {
     /// The queries, in the order of sets and files.
     pub queries: Vec<Selected>,
+    /// Which part of a list they are; `None` if they are all of it.
+    pub shard: Option<ShardIdentity>,
     /// Problems of the files that do not prevent the queries from being used.
     pub problems: Vec<String>,
 }
@@ -243,7 +260,21 @@ impl<'w> Selector<'w> {
         let twice = self.queries.iter().filter(|own| !seen.insert((&own.set, &own.id)));
         let twice = twice.map(|own| format!("{}: the query `{}` comes twice", own.set, own.id));
         self.problems.extend(twice);
-        Ok(Selection { queries: self.queries, problems: self.problems })
+        let shard = self.take_shard()?;
+        Ok(Selection { queries: self.queries, shard, problems: self.problems })
+    }
+
+    /// Leaves only the queries of the shard, if one is wanted.
+    fn take_shard(&mut self) -> Result<Option<ShardIdentity>, QueriesError> {
+        let Some(shard) = self.wanted.shard else { return Ok(None) };
+        let items = self.queries.len();
+        let hash = |own: &Selected| format!("{}/{} {}", own.set, own.id, query_hash(&own.query));
+        let whole = short_hash(&self.queries.iter().map(hash).collect::<Vec<_>>().join("\n"));
+        shard.take_out(&mut self.queries);
+        if self.queries.is_empty() {
+            return Err(QueriesError::EmptyShard { shard, n_queries: items });
+        }
+        Ok(Some(ShardIdentity { shard, items, whole }))
     }
 
     /// Returns the ids to select: those of the named file, else those of the file next to the set,

@@ -13,6 +13,7 @@ mod about;
 mod answers;
 mod damage;
 mod evaluated;
+mod file_kind;
 mod judge_settings;
 mod judged_attempt;
 mod kept_calls;
@@ -21,6 +22,7 @@ mod run_pages;
 mod scored_run;
 mod told_results;
 
+pub use file_kind::FileKind;
 pub use judge_settings::JudgeReplies;
 pub use result_judge::{JudgeForm, judge_of_attempts, one_judge};
 pub use run_pages::RunPages;

@@ -1,5 +1,7 @@
 //! Why parts do not belong together, in words.
 
+use crate::partial::rules_name;
+
 /// Why the numbers of two parts cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -50,10 +52,6 @@ impl MergeError {
         if mine == theirs {
             return MergeError::OtherRules;
         }
-        let name = |profile| match profile {
-            0 => "rules of your own".to_owned(),
-            number => format!("profile {number}"),
-        };
-        MergeError::OtherProfile { mine: name(mine), theirs: name(theirs) }
+        MergeError::OtherProfile { mine: rules_name(mine), theirs: rules_name(theirs) }
     }
 }

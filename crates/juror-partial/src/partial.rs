@@ -118,6 +118,14 @@ impl Rules {
     }
 }
 
+/// Returns the name of a profile, for people.
+pub(crate) fn rules_name(profile: u8) -> String {
+    match profile {
+        0 => "rules of your own".to_owned(),
+        number => format!("profile {number}"),
+    }
+}
+
 impl Column {
     fn of(column: &ScoreColumn) -> Column {
         Column { name: column.name.to_string(), info: column.info }
@@ -287,10 +295,9 @@ impl Partial {
         self.templates.values().map(|template| template.n_answers).sum()
     }
 
-    /// Returns 5 or 6 if the numbers were made by the rules of this profile, `None` for rules of the
-    /// user's own.
-    pub fn profile(&self) -> Option<u8> {
-        Some(self.rules.profile).filter(|profile| *profile != 0)
+    /// Returns the rules by which the numbers were made, for people: `profile 5`.
+    pub fn rules_name(&self) -> String {
+        rules_name(self.rules.profile)
     }
 
     fn with_places(aggregator: &Aggregator, place_of: impl Fn((usize, usize)) -> Place) -> Partial {

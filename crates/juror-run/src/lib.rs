@@ -39,6 +39,7 @@ mod event;
 mod interrupt;
 mod models;
 mod output;
+mod partials;
 mod plan;
 mod reply_store;
 mod roles;
@@ -51,8 +52,8 @@ pub use calibration::{Calibrating, judge_id, load_calibrations, read_calibration
 pub use environment::Environment;
 pub use evaluation::{
     Evaluation, EvaluationError, Inputs, JudgedLine, Judgements, Judging, KnownJudgement,
-    ModelFailures, Outcome, QuestionSummary, RecordWriter, ReportOptions, ResultFiles, RunOptions,
-    Sink, SubjectIdentity, Totals, Unreadable, Warning,
+    ModelFailures, Outcome, PartialFile, QuestionSummary, RecordWriter, ReportOptions, ResultFiles,
+    RunOptions, Sink, SubjectIdentity, Totals, Unreadable, Warning,
 };
 pub use event::{Event, Listener, QueryDone, warner};
 pub use interrupt::{Interrupt, StopSignals};
@@ -63,6 +64,7 @@ pub use models::{
     own_prices, pass_rate_judge, preference_judge, resolve_model,
 };
 pub use output::{Output, OutputError};
+pub use partials::{PartialsError, merge_partials, missing};
 pub use plan::{Plan, UnknownMetric};
 pub use reply_store::{kept_of, reply_of};
 pub use roles::{BenchModels, Needed, bench_models};

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 
 use juror_compare::{Calibration, Gate, Gates};
+use juror_runs::Shard;
 use juror_score::read::RepeatedIds;
 use juror_score::{Aggregator, Case, Profile, Record, Release, ToldRules, Traits, explain, score};
 
@@ -34,6 +35,8 @@ pub struct Plan {
     /// Files of lines of at least this many bytes are not kept in memory, but read again where they are
     /// needed; `None` keeps all files.
     pub kept_below: Option<usize>,
+    /// Which questions of the reference count, of those; all of them by default.
+    pub shard: Option<Shard>,
     /// Whether results explain why expected steps were missed.
     pub explain: bool,
     /// The number of scoring threads.
@@ -54,6 +57,7 @@ impl Plan {
             repeated_ids: RepeatedIds::default(),
             limit: None,
             kept_below: None,
+            shard: None,
             explain: false,
             threads,
         }

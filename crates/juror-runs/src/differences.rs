@@ -35,7 +35,9 @@ impl Manifest {
         let named = |differs: bool, name: &str| differs.then(|| name.to_owned());
         let reference = named(other_questions, "reference questions");
         let judges = named(differs("/judges") || other_rules, "models, prompts or rules");
-        reference.into_iter().chain(self.other_responses(other)).chain(judges).collect()
+        let shard = named(differs("/shard"), "shard");
+        let inputs = reference.into_iter().chain(self.other_responses(other));
+        inputs.chain(judges).chain(shard).collect()
     }
 
     /// Lists what differs about the responses: parts of the agent, if both runs asked one.

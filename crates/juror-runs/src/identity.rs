@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::fingerprint::short_hash;
 use crate::manifest::{Manifest, RunKind};
+use crate::shard::ShardIdentity;
 
 /// How many characters of a run's id are shown to people.
 const SHORT: usize = 6;
@@ -28,6 +29,9 @@ pub struct EvalIdentity {
     /// The rules of scoring and judging, in the words of the settings.
     #[serde(default)]
     pub rules: Value,
+    /// Which part of the reference the questions are; absent if they are all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardIdentity>,
 }
 
 /// What identifies an input file.
@@ -102,6 +106,9 @@ pub struct BenchIdentity {
     pub cache: BTreeMap<String, String>,
     /// The tool server, if it is another process.
     pub server: Option<String>,
+    /// Which part of a list the queries are; absent if they are all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardIdentity>,
 }
 
 /// Returns the schema of an identity, which depends on the kind of the run.
@@ -152,6 +159,11 @@ impl Manifest {
     pub fn trials(&self) -> Option<u64> {
         let trials = self.identity.get("trials").and_then(Value::as_u64);
         (self.kind == RunKind::Bench).then(|| trials.unwrap_or(1).max(1))
+    }
+
+    /// Returns which shard of which list the run is; `None` if it is all of it.
+    pub fn shard(&self) -> Option<ShardIdentity> {
+        serde_json::from_value(self.identity.get("shard")?.clone()).ok()
     }
 
     /// Returns the rules of scoring and judging; `None` for a benchmark, or if the run does not say.

@@ -37,6 +37,7 @@ mod read_error;
 mod run_file;
 mod run_folder;
 mod run_log;
+mod shard;
 mod stored;
 mod work_tree;
 
@@ -56,5 +57,6 @@ pub use read_error::RunReadError;
 pub use run_file::RunFile;
 pub use run_folder::{RunFolder, is_shared, open_run_store, shown};
 pub use run_log::{Entry, Journal, RunLog, RunLogError, check_run, plain, read_manifest};
+pub use shard::{NotAShard, Shard, ShardIdentity};
 pub use stored::{StoredRun, is_locked, stored_runs};
 pub use work_tree::WorkTree;

@@ -76,6 +76,7 @@ impl Options {
                 filter: self.ids,
                 ids: self.query_ids,
                 limit: self.limit,
+                shard: None,
             },
             agent: AgentOptions {
                 choice: AgentChoice::Own { agent: subject(timeout), declared: self.identity },

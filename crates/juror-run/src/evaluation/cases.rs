@@ -35,4 +35,10 @@ impl Cases {
     pub(super) fn at(&self, index: usize) -> CaseAt {
         self.several.as_ref().map_or((index, None), |all| all[index])
     }
+
+    /// Returns the question of a case, and which of its answers it is.
+    pub(super) fn place(&self, index: usize) -> (usize, u32) {
+        let (question, trial) = self.at(index);
+        (question, trial.map_or(0, NonZero::get))
+    }
 }

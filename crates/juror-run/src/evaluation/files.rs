@@ -11,6 +11,7 @@ use juror_score::statistics::CONFIDENCE;
 use juror_score::{Aggregates, Aggregator, Judgement, Profile, Record};
 
 use super::columns::{has_trials, metrics_of_steps};
+use super::partial_file::PartialFile;
 use super::reason::reason;
 use super::reports::{ReportOptions, Reports, push_reason};
 use super::{Evaluation, EvaluationError, RecordWriter, Sink};
@@ -27,6 +28,7 @@ pub struct ResultFiles {
     aggregates: Vec<Output>,
     statistics: Vec<Output>,
     reports: Reports,
+    partial: Option<PartialFile>,
     gates: Gates,
     calibrating: Calibrating,
     n_results: usize,
@@ -79,6 +81,11 @@ impl ResultFiles {
     /// Adds a file of results.
     pub fn add(&mut self, results: Output) {
         self.results.push(results);
+    }
+
+    /// Adds a file of the numbers, for merging.
+    pub fn add_partial(&mut self, partial: PartialFile) {
+        self.partial = Some(partial);
     }
 
     /// Says what reports are to say.
@@ -168,8 +175,9 @@ impl Sink for ResultFiles {
             output.write(&render_statistics(&totals.statistics, output.format))?;
         }
         let reports = self.reports.write(aggregator.scores(), &totals)?;
+        let partial = self.partial.map(|partial| partial.write(&aggregator)).transpose()?;
         let files = self.results.into_iter().chain(self.aggregates).chain(self.statistics);
-        let mut all: Vec<Output> = files.chain(reports).collect();
+        let mut all: Vec<Output> = files.chain(reports).chain(partial).collect();
         all.iter_mut().try_for_each(Output::flush)?;
         all.into_iter().try_for_each(Output::finish)?;
         Ok(totals)

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use juror_document::Document;
-use juror_runs::{CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity, short_hash};
+use juror_runs::{
+    CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity, ShardIdentity, short_hash,
+};
 use juror_score::read::{CaseRoom, Questions, RepeatedIds};
 use juror_score::{ExpectedStep, Question};
 use serde_json::Value;
@@ -29,7 +31,32 @@ pub(super) fn identity(
         subject: subject.map(|subject| subject.identity.clone()),
         judges: judges.map(|judges| judges.identity.clone()),
         rules: rules(&evaluation.plan.profile),
+        shard: shard(evaluation),
     }
+}
+
+/// Returns which part of the reference is evaluated.
+fn shard(evaluation: &Evaluation<'_>) -> Option<ShardIdentity> {
+    let shard = evaluation.plan.shard?;
+    let items = evaluation.questions.len() + evaluation.others.len();
+    Some(ShardIdentity { shard, items, whole: input(evaluation.inputs.reference).hash })
+}
+
+/// Returns what is the same for all shards of an evaluation, in words, with hashes.
+pub(super) fn whole_identity(
+    evaluation: &Evaluation<'_>,
+    judges: Option<&Judges>,
+) -> Vec<(String, String)> {
+    let judges = judges.map_or(Value::Null, |judges| judges.identity.clone());
+    [
+        ("the release of juror", env!("CARGO_PKG_VERSION").to_owned()),
+        ("the reference", input(evaluation.inputs.reference).hash),
+        ("the list of responses", responses(evaluation).hash),
+        ("the model, its parameters or its prompts", short_hash(&judges.to_string())),
+        ("a rule of the settings", short_hash(&rules(&evaluation.plan.profile).to_string())),
+    ]
+    .map(|(what, hash)| (what.to_owned(), hash))
+    .to_vec()
 }
 
 /// What identifies an agent that is asked for responses.

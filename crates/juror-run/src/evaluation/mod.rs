@@ -14,6 +14,7 @@ mod identity;
 mod judged_log;
 mod judgements;
 mod judging;
+mod partial_file;
 mod reason;
 mod reports;
 mod scoring;
@@ -36,6 +37,7 @@ use judged_log::RunInfo;
 pub use judged_log::{JudgedLine, KnownJudgement, RunOptions};
 pub use judgements::{Judgements, ModelFailures};
 use judging::judge_all;
+pub use partial_file::PartialFile;
 pub use reports::ReportOptions;
 pub use scoring::QuestionSummary;
 use scoring::Scoring;
@@ -70,6 +72,8 @@ pub struct Evaluation<'e> {
     n_in_reference: usize,
     /// Whether something could not be read a second time.
     has_changed: AtomicBool,
+    /// The ids of the questions of other shards.
+    others: Vec<Box<str>>,
 }
 
 /// The judges, and the log of their judgements.
@@ -106,6 +110,8 @@ impl<'e> Evaluation<'e> {
             (Ok(mut questions), Ok(answers)) => {
                 let n_in_reference = questions.len();
                 questions.truncate(plan.limit.unwrap_or(usize::MAX));
+                let others = plan.shard.map(|shard| questions.keep(|at| shard.has(at)));
+                let others = others.unwrap_or_default();
                 let (cases, has_changed) = (Cases::of(&questions, &answers), AtomicBool::default());
                 Ok(Evaluation {
                     plan,
@@ -115,6 +121,7 @@ impl<'e> Evaluation<'e> {
                     inputs,
                     n_in_reference,
                     has_changed,
+                    others,
                 })
             }
             (reference, responses) => {
@@ -145,7 +152,8 @@ impl<'e> Evaluation<'e> {
     /// Returns oddities of the responses that do not prevent the evaluation. Checks all responses.
     pub fn response_problems(&self) -> Problems {
         let mut problems = self.answers.problems().clone();
-        problems.extend(self.answers.unknown(self.inputs.responses, &self.questions));
+        let known = self.questions.ids().chain(self.others.iter().map(AsRef::as_ref));
+        problems.extend(self.answers.unknown(self.inputs.responses, known));
         problems
     }
 
@@ -185,6 +193,18 @@ impl<'e> Evaluation<'e> {
     fn check_unchanged(&self) -> Result<(), EvaluationError> {
         let has_changed = self.has_changed.load(Ordering::Relaxed);
         if has_changed { Err(EvaluationError::InputsChanged) } else { Ok(()) }
+    }
+
+    /// Returns the position of each case in the whole list, of which this may be a shard: that of its
+    /// question, with room for all answers to it.
+    fn positions(&self) -> Vec<u64> {
+        const MOST_ANSWERS: u64 = 1 << 32;
+        let position = |index| {
+            let (question, answer) = self.cases.place(index);
+            let question = self.plan.shard.map_or(question, |shard| shard.position(question));
+            question as u64 * MOST_ANSWERS + u64::from(answer)
+        };
+        (0..self.n_cases()).map(position).collect()
     }
 
     /// Starts the log of this evaluation, or resumes it; `None` if it is to be stored nowhere.

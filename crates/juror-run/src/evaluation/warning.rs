@@ -43,6 +43,9 @@ pub enum Warning {
 impl Warning {
     pub(super) fn about_inputs(evaluation: &Evaluation<'_>, inputs: Inputs<'_>) -> Vec<Warning> {
         let (questions, answers) = (&evaluation.questions, &evaluation.answers);
+        if questions.is_empty() && !evaluation.others.is_empty() {
+            return Vec::new();
+        }
         if questions.is_empty() {
             return vec![Warning::NoQuestions { reference: inputs.reference.name().to_owned() }];
         }

@@ -89,8 +89,8 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let bytes = render_aggregates(aggregates, Format::Json);
         output::print_data(&String::from_utf8_lossy(&bytes))?;
     } else if !args.quiet && !outputs.clone().any(|name| name == "-") {
-        let title =
-            title(aggregator.profile(), &counted(n_results, statistics.questions), aggregates);
+        let rules = profile_name(aggregator.profile());
+        let title = title(rules, &counted(n_results, statistics.questions), aggregates);
         let (worst, calls) = (Vec::new(), Vec::new());
         let highlights = Highlights { title, aggregates, statistics, worst, n_more: 0, calls };
         output::print_data(&summary(&highlights, output::palette()))?;
@@ -125,7 +125,7 @@ fn one_judge(judges: Vec<Option<JudgedBy>>) -> Option<JudgedBy> {
 }
 
 /// Returns how many results there are, and of how many questions if some have several.
-fn counted(n_results: usize, n_questions: usize) -> String {
+pub(super) fn counted(n_results: usize, n_questions: usize) -> String {
     let results = count(n_results, "result");
     if n_results == n_questions {
         results
@@ -158,7 +158,10 @@ pub(super) fn tell_repeated(place: &str, scores: &ScoreTable) {
 }
 
 /// Writes the same to files of several formats, all or none.
-fn write_files(names: &[String], render: impl Fn(Format) -> Vec<u8>) -> anyhow::Result<()> {
+pub(super) fn write_files(
+    names: &[String],
+    render: impl Fn(Format) -> Vec<u8>,
+) -> anyhow::Result<()> {
     let mut files = names.iter().map(|name| Output::create(name)).collect::<Result<Vec<_>, _>>()?;
     for file in &mut files {
         file.write(&render(file.format)).map_err(|error| Outside(error.into()))?;

@@ -21,6 +21,7 @@ mod junit;
 mod label;
 mod live_args;
 mod mcp;
+mod merge;
 mod model_args;
 mod page;
 mod plan;
@@ -44,6 +45,7 @@ pub use agent_args::live_agent;
 use clap::{Args, Parser, Subcommand};
 use juror_document::{Document, Problems};
 use juror_files::load_settings;
+use juror_pages::FileKind;
 use juror_run::{Plan, Settings};
 use juror_score::read::RepeatedIds;
 use juror_score::{Aggregates, Profile};
@@ -92,6 +94,7 @@ enum Command {
     Ask(Box<ask::AskArgs>),
     Compare(compare::CompareArgs),
     Aggregate(aggregate::AggregateArgs),
+    Merge(merge::MergeArgs),
     AnswerCorrectness(answer_correctness::AnswerCorrectnessArgs),
     Validate(validate::ValidateArgs),
     Reference(reference::ReferenceArgs),
@@ -133,6 +136,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Ask(args) => ask::run(&args, &line),
         Command::Compare(args) => compare::run(&args),
         Command::Aggregate(args) => aggregate::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::AnswerCorrectness(args) => answer_correctness::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Reference(args) => reference::run(&args),
@@ -268,10 +272,10 @@ fn profile_name(profile: &Profile) -> &'static str {
 }
 
 /// Returns the first line of a summary.
-fn title(profile: &Profile, counted: &str, aggregates: &Aggregates) -> String {
+fn title(rules: &str, counted: &str, aggregates: &Aggregates) -> String {
     let templates = count(aggregates.per_template.len(), "template");
     let errors = count(aggregates.micro.n_errors, "error");
-    format!("{} · {counted} in {templates} · {errors}", profile_name(profile))
+    format!("{rules} · {counted} in {templates} · {errors}")
 }
 
 /// Quotes a word for a shell.
@@ -294,9 +298,9 @@ pub(crate) fn check_json(document: &Document) -> Result<(), Problems> {
 
 /// Returns what results a document has: of questions or of attempts; `None` if it has none.
 pub(crate) fn results_kind(document: &Document) -> Option<juror_compare::Kind> {
-    match validate::kind_of(document) {
-        Some(validate::Kind::Results) => Some(juror_compare::Kind::Eval),
-        Some(validate::Kind::AgentResults) => Some(juror_compare::Kind::Bench),
+    match FileKind::of(document) {
+        Some(FileKind::Results) => Some(juror_compare::Kind::Eval),
+        Some(FileKind::AgentResults) => Some(juror_compare::Kind::Bench),
         _ => None,
     }
 }

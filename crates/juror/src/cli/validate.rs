@@ -1,19 +1,19 @@
 //! `juror validate`: checks files before a long run.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use juror_bench::look_at_run;
 use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling};
 use juror_files::{LoadError, load, load_settings};
 use juror_json::Object;
-use juror_pages::{ScoredRun, UnreadableRun};
-use juror_run::{PublicConfig, Settings, SetupError, check_judges, settings_schema};
+use juror_pages::{FileKind, ScoredRun, UnreadableRun};
+use juror_run::{PublicConfig, Settings, SetupError, check_judges};
 use juror_runs::StoredRun;
 use juror_score::read::{RepeatedIds, read_reference, read_responses_as, read_results};
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;
 use juror_toolbench::{IdFilter, read_queries};
 use juror_tools::{CacheFolder, Catalog, read_entries};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{ResponseArgs, boolish, count};
@@ -44,8 +44,8 @@ pub(super) struct ValidateArgs {
     files: Vec<String>,
 
     /// What the files are.
-    #[arg(long = "as", value_name = "KIND", env = "JUROR_VALIDATE_AS")]
-    kind: Option<Kind>,
+    #[arg(long = "as", value_name = "KIND", env = "JUROR_VALIDATE_AS", value_parser = kinds())]
+    kind: Option<FileKind>,
 
     #[command(flatten)]
     responses: ResponseArgs,
@@ -55,24 +55,16 @@ pub(super) struct ValidateArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kind {
-    Reference,
-    Responses,
-    Results,
-    Settings,
-    Queries,
-    // Of `juror bench` or MASBench.
-    AgentResults,
-    // Of queries to take.
-    Ids,
+/// Parses what a file is.
+fn kinds() -> impl TypedValueParser<Value = FileKind> {
+    PossibleValuesParser::new(FileKind::NAMES).map(|name| FileKind::named(&name))
 }
 
 /// The findings about a file.
 struct Checked {
     name: String,
     /// The kind of file, as far as it could be determined.
-    kind: Option<Kind>,
+    kind: Option<FileKind>,
     document: Option<Document>,
     /// A description of the content, as far as it could be read.
     holds: Option<String>,
@@ -106,14 +98,14 @@ pub(super) fn run(args: &ValidateArgs) -> anyhow::Result<Exit> {
 /// Reads a list of strings or numbers as responses if there is a reference but no queries.
 fn look_for_responses(files: &mut [Checked], repeated_ids: RepeatedIds) {
     let has = |kind| files.iter().any(|file| file.kind == Some(kind));
-    if !has(Kind::Reference) || has(Kind::Queries) {
+    if !has(FileKind::Reference) || has(FileKind::Queries) {
         return;
     }
-    for file in files.iter_mut().filter(|file| file.kind == Some(Kind::Ids)) {
+    for file in files.iter_mut().filter(|file| file.kind == Some(FileKind::Ids)) {
         let Some(document) = &file.document else { continue };
-        file.kind = Some(Kind::Responses);
+        file.kind = Some(FileKind::Responses);
         file.holds = None;
-        match read(document, Kind::Responses, repeated_ids) {
+        match read(document, FileKind::Responses, repeated_ids) {
             Ok((holds, problems)) => (file.holds, file.problems) = (Some(holds), problems),
             Err(problems) => file.problems = problems,
         }
@@ -124,14 +116,14 @@ fn look_for_responses(files: &mut [Checked], repeated_ids: RepeatedIds) {
 /// responses.
 fn compare_ids(files: &mut [Checked], repeated_ids: RepeatedIds) {
     let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
-    let mut references = files.iter().filter(|file| of_kind(file, Kind::Reference));
+    let mut references = files.iter().filter(|file| of_kind(file, FileKind::Reference));
     let (Some(reference), None) = (references.next(), references.next()) else { return };
     let Some(reference) = &reference.document else { return };
     let Ok(dataset) = read_reference(reference) else { return };
     let mut found: Vec<Problems> = Vec::new();
     for file in files.iter() {
         let mut problems = Problems::default();
-        let document = file.document.as_ref().filter(|_| of_kind(&file, Kind::Responses));
+        let document = file.document.as_ref().filter(|_| of_kind(&file, FileKind::Responses));
         let read = document.map(|document| (document, read_responses_as(document, repeated_ids)));
         if let Some((document, Ok(responses))) = read {
             problems.extend(responses.unknown(document, &dataset.questions));
@@ -153,7 +145,7 @@ impl Checked {
     }
 }
 
-fn check(name: &str, kind: Option<Kind>, repeated_ids: RepeatedIds) -> Checked {
+fn check(name: &str, kind: Option<FileKind>, repeated_ids: RepeatedIds) -> Checked {
     let mut checked = Checked {
         name: name.to_owned(),
         kind,
@@ -166,7 +158,7 @@ fn check(name: &str, kind: Option<Kind>, repeated_ids: RepeatedIds) -> Checked {
         check_folder(name, &mut checked);
         return checked;
     }
-    let loaded = if kind == Some(Kind::Settings) { load_settings(name) } else { load(name) };
+    let loaded = if kind == Some(FileKind::Settings) { load_settings(name) } else { load(name) };
     match loaded {
         Err(LoadError::Text(problems)) => checked.problems = problems,
         Err(error) => checked.unreadable = Some(error.to_string()),
@@ -176,36 +168,38 @@ fn check(name: &str, kind: Option<Kind>, repeated_ids: RepeatedIds) -> Checked {
                 checked.problems = problems;
             }
         }
-        Ok(document) => match kind.or_else(|| kind_of(&document)).or_else(|| guess(&document)) {
-            Some(kind) => {
-                checked.kind = Some(kind);
-                match as_kind(document, kind) {
-                    Err(problems) => checked.problems = problems,
-                    Ok(document) => {
-                        match read(&document, kind, repeated_ids) {
-                            Ok((holds, problems)) => {
-                                checked.holds = Some(holds);
-                                checked.problems = problems;
+        Ok(document) => {
+            match kind.or_else(|| FileKind::of(&document)).or_else(|| FileKind::guess(&document)) {
+                Some(kind) => {
+                    checked.kind = Some(kind);
+                    match as_kind(document, kind) {
+                        Err(problems) => checked.problems = problems,
+                        Ok(document) => {
+                            match read(&document, kind, repeated_ids) {
+                                Ok((holds, problems)) => {
+                                    checked.holds = Some(holds);
+                                    checked.problems = problems;
+                                }
+                                Err(problems) => checked.problems = problems,
                             }
-                            Err(problems) => checked.problems = problems,
+                            checked.document = Some(document);
                         }
-                        checked.document = Some(document);
                     }
                 }
+                None => {
+                    checked.unreadable =
+                        Some(format!("{name}: unknown kind of file\n  hint: name it with --as"));
+                }
             }
-            None => {
-                checked.unreadable =
-                    Some(format!("{name}: unknown kind of file\n  hint: name it with --as"));
-            }
-        },
+        }
     }
     checked
 }
 
 /// Reads a document the way commands read its kind: settings are YAML, whatever their name.
-fn as_kind(document: Document, kind: Kind) -> Result<Document, Problems> {
+fn as_kind(document: Document, kind: FileKind) -> Result<Document, Problems> {
     match kind {
-        Kind::Settings if document.format() != Format::Yaml => {
+        FileKind::Settings if document.format() != Format::Yaml => {
             Document::new(document.name(), document.json().into(), Format::Yaml)
         }
         _ => Ok(document),
@@ -312,11 +306,11 @@ fn check_reference(document: &Document, profile: &Profile) -> Result<(String, Pr
 /// If exactly one settings file is given, checks references by its rules.
 fn heed_settings(files: &mut [Checked]) {
     let of_kind = |file: &&Checked, kind| file.kind == Some(kind) && file.holds.is_some();
-    let mut settings = files.iter().filter(|file| of_kind(file, Kind::Settings));
+    let mut settings = files.iter().filter(|file| of_kind(file, FileKind::Settings));
     let (Some(file), None) = (settings.next(), settings.next()) else { return };
     let Some(Ok(settings)) = file.document.as_ref().map(Settings::read) else { return };
     let profile = settings.plan().profile;
-    for file in files.iter_mut().filter(|file| file.kind == Some(Kind::Reference)) {
+    for file in files.iter_mut().filter(|file| file.kind == Some(FileKind::Reference)) {
         let checked = file.document.as_ref().map(|document| check_reference(document, &profile));
         if let Some(Ok((_, problems))) = checked {
             file.problems = problems;
@@ -326,12 +320,12 @@ fn heed_settings(files: &mut [Checked]) {
 
 fn read(
     document: &Document,
-    kind: Kind,
+    kind: FileKind,
     repeated_ids: RepeatedIds,
 ) -> Result<(String, Problems), Problems> {
     match kind {
-        Kind::Reference => check_reference(document, &Profile::V5),
-        Kind::Responses => {
+        FileKind::Reference => check_reference(document, &Profile::V5),
+        FileKind::Responses => {
             let responses = read_responses_as(document, repeated_ids)?;
             let mut problems = responses.problems.clone();
             problems.extend(responses.other_keys(document));
@@ -342,14 +336,14 @@ fn read(
             }
             Ok((holds, problems))
         }
-        Kind::Results => {
+        FileKind::Results => {
             let mut aggregator = Aggregator::new(&Profile::V5, &[]);
             let (n, problems) = read_results(document, &mut aggregator)?;
             // The settings behind these results are unknown.
             let problems = problems.such(|own| !matches!(own, Problem::UncountedMetrics { .. }));
             Ok((count(n, "result"), problems))
         }
-        Kind::Queries => {
+        FileKind::Queries => {
             let (queries, problems) = read_queries(document);
             let queries = if queries.len() == 1 {
                 "1 query".into()
@@ -358,16 +352,16 @@ fn read(
             };
             Ok((queries, problems))
         }
-        Kind::AgentResults => {
+        FileKind::AgentResults => {
             let (file, problems) = read_result_file(document);
             Ok((format!("{} of agents", count(file.results.len(), "result")), problems))
         }
-        Kind::Ids => {
+        FileKind::Ids => {
             let (filter, problems) = IdFilter::read(document);
             let what = if filter.is_empty() { ", which select nothing" } else { "" };
             Ok((format!("{}{what}", count(filter.len(), "id")), problems))
         }
-        Kind::Settings => {
+        FileKind::Settings => {
             let settings = Settings::read(document)?;
             let problems = settings.check_servers(document);
             if !problems.is_empty() {
@@ -383,75 +377,6 @@ fn read(
             Ok(("settings".into(), Problems::default()))
         }
     }
-}
-
-/// Treats a file of unknown kind as responses if their reader has a helpful message for it: if it
-/// is not JSON, an empty list, or an object of strings.
-fn guess(document: &Document) -> Option<Kind> {
-    let Ok(whole) = serde_json::from_str::<&RawValue>(document.json()) else {
-        return Some(Kind::Responses);
-    };
-    let list: Option<Vec<&RawValue>> = serde_json::from_str(whole.get()).ok();
-    let fields: Option<Object> = serde_json::from_str(whole.get()).ok();
-    let is_text = |(_, value): (std::borrow::Cow<'_, str>, &RawValue)| value.get().starts_with('"');
-    let has_texts =
-        fields.is_some_and(|own| own.iter().next().is_some() && own.iter().all(is_text));
-    (has_texts || list.is_some_and(|list| list.is_empty())).then_some(Kind::Responses)
-}
-
-/// Determines the kind of a file from the keys of its first record.
-pub(super) fn kind_of(document: &Document) -> Option<Kind> {
-    let text = document.json();
-    if text.trim() == "null" {
-        return Some(Kind::Settings);
-    }
-    let first_line = || text.lines().find(|line| !line.trim().is_empty());
-    let whole: Option<&RawValue> =
-        document.parse(text).ok().or_else(|| document.parse(first_line()?).ok());
-    let list: Option<Vec<&RawValue>> = serde_json::from_str(whole?.get()).ok();
-    let record = match &list {
-        Some(records) => records.first()?,
-        None => whole?,
-    };
-    let is_scalar = |value: &&RawValue| !value.get().starts_with(['{', '[', 'n']);
-    if list.as_ref().is_some_and(|records| records.iter().all(is_scalar)) {
-        return Some(Kind::Ids);
-    }
-    let fields: Object = serde_json::from_str(record.get()).ok()?;
-    let has = |key: &str| fields.get(key).is_some();
-    // Public filters map each id to a number.
-    let is_id = |(key, value): (std::borrow::Cow<'_, str>, &RawValue)| {
-        key.bytes().all(|byte| byte.is_ascii_digit()) && value.get().parse::<f64>().is_ok()
-    };
-    if list.is_none() && fields.iter().next().is_some() && fields.iter().all(is_id) {
-        return Some(Kind::Ids);
-    }
-    let of_agent = has("query_id") && (has("system_answer") || has("evaluation_metrics"));
-    if of_agent || (has("results") && has("metadata")) {
-        return Some(Kind::AgentResults);
-    }
-    if has("api_list") || (has("query") && has("query_id")) {
-        return Some(Kind::Queries);
-    }
-    if has("template_id") && has("question_id") {
-        return Some(Kind::Results);
-    } else if has("question_id") {
-        return Some(Kind::Responses);
-    } else if has("template_id") || has("questions") {
-        return Some(Kind::Reference);
-    }
-    let schema = settings_schema();
-    let is_setting = |key: &str| schema["properties"].get(key).is_some();
-    if fields.iter().any(|(key, _)| is_setting(&key)) {
-        return Some(Kind::Settings);
-    }
-    let is_response = |value: &RawValue| {
-        let fields: Option<Object> = serde_json::from_str(value.get()).ok();
-        let keys = ["question_id", "status", "error", "actual_answer", "actual_steps"];
-        fields.is_some_and(|fields| keys.iter().any(|key| fields.get(key).is_some()))
-    };
-    let by_id = list.is_none() && fields.iter().any(|(_, value)| is_response(value));
-    by_id.then_some(Kind::Responses)
 }
 
 fn print(file: &Checked) -> Result<(), Outside> {

@@ -12,5 +12,7 @@ mod reports;
 mod roles;
 mod runs;
 mod said;
+#[cfg(unix)]
+mod shards;
 mod stage;
 mod trials;

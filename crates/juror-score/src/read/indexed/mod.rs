@@ -173,6 +173,19 @@ impl Questions<'_> {
         }
     }
 
+    /// Keeps the questions at some positions, and returns the ids of the others.
+    pub fn keep(&mut self, is_kept: impl Fn(usize) -> bool) -> Vec<Box<str>> {
+        let left_out = (0..self.len()).filter(|at| !is_kept(*at));
+        let others = left_out.map(|at| Box::from(self.id(at))).collect();
+        let mut positions = 0..;
+        let mut keeps_next = || positions.next().is_some_and(&is_kept);
+        match self {
+            Questions::Kept(dataset) => dataset.questions.retain(|_| keeps_next()),
+            Questions::Indexed(indexed) => indexed.questions.retain(|_| keeps_next()),
+        }
+        others
+    }
+
     /// Leaves out questions by their ids.
     pub fn retain(&mut self, is_kept: impl Fn(&str) -> bool) {
         match self {
@@ -231,11 +244,15 @@ impl Answers<'_> {
         }
     }
 
-    /// Returns the responses to questions that are not in the dataset, in the order of the file.
-    pub fn unknown(&self, document: &Document, questions: &Questions<'_>) -> Problems {
+    /// Returns the responses to questions of other ids than these, in the order of the file.
+    pub fn unknown<'q>(
+        &self,
+        document: &Document,
+        known: impl Iterator<Item = &'q str>,
+    ) -> Problems {
         match self {
-            Answers::Kept(responses) => responses.unknown_among(document, questions.ids()),
-            Answers::Deferred(responses) => responses.unknown_among(document, questions.ids()),
+            Answers::Kept(responses) => responses.unknown_among(document, known),
+            Answers::Deferred(responses) => responses.unknown_among(document, known),
         }
     }
 }

@@ -2,25 +2,27 @@
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
+mod merge;
 mod outputs;
 
 use std::num::NonZero;
 use std::sync::Arc;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use juror_bench::{
     BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool, QuerySelection,
 };
 use juror_compare::{Calibration, Gates, Kind, Runs};
 use juror_pages::{JudgeReplies, ScoredRun};
 use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
-use juror_runs::{DEFAULT_RUNS, Resume, RunPlace};
+use juror_runs::{DEFAULT_RUNS, Resume, RunPlace, Shard};
 
 use self::outputs::Outputs;
 use super::agent_args::{AGENTS, AgentArgs};
 use super::gate::GateArgs;
 use super::junit::JunitArgs;
+use super::merge::parse_shard;
 use super::model_args::{parse_count, parse_dollars, parse_seconds};
 use super::page::{PageArgs, replies};
 use super::tool_args::ToolArgs;
@@ -38,6 +40,9 @@ Examples:
       --agent chat --trials 5
   juror bench --queries G1_instruction.json --tools toolenv/tools --agent recorded:answers.json \\
       -o results.json -o report.md -o report.junit.xml
+  juror bench --queries solvable_queries --set G1_instruction --tools toolenv/tools \\
+      --agent chat --shard 3/10 --run runs/3
+  juror bench merge runs/* --run runs/all
 
 ";
 
@@ -53,12 +58,16 @@ compared: see `juror judge --help`.";
 /// Try an agent on queries, against virtual tools: what it solved, which APIs it called, what it
 /// cost.
 #[derive(Args)]
-#[command(after_help = [EXAMPLES, AGENTS, KEPT].concat())]
+#[command(after_help = [EXAMPLES, AGENTS, KEPT].concat(), subcommand_negates_reqs = true,
+    args_conflicts_with_subcommands = true)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(super) struct BenchArgs {
+    #[command(subcommand)]
+    command: Option<Command>,
+
     /// Folder of query sets, as StableToolBench has it, or a file of queries.
-    #[arg(long, value_name = "PLACE", env = "JUROR_QUERIES")]
-    queries: String,
+    #[arg(long, value_name = "PLACE", env = "JUROR_QUERIES", required = true)]
+    queries: Option<String>,
 
     /// Set of queries, such as G1_instruction. May be repeated.
     #[arg(long = "set", value_name = "NAME", env = "JUROR_SET", value_delimiter = ',')]
@@ -76,9 +85,14 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "N", env = "JUROR_LIMIT")]
     limit: Option<usize>,
 
+    /// Take only one of several shards of all of these: 3/10 is the third of ten. auto/10 takes the
+    /// number from JOB_COMPLETION_INDEX or SLURM_ARRAY_TASK_ID.
+    #[arg(long, value_name = "I/N", env = "JUROR_SHARD", value_parser = parse_shard)]
+    shard: Option<Shard>,
+
     /// Who is tried; see below.
-    #[arg(long, value_name = "AGENT", env = "JUROR_AGENT")]
-    agent: String,
+    #[arg(long, value_name = "AGENT", env = "JUROR_AGENT", required = true)]
+    agent: Option<String>,
 
     /// What the agent is called in results [default: from --agent].
     #[arg(long, value_name = "NAME")]
@@ -190,6 +204,11 @@ pub(super) struct BenchArgs {
     gate: GateArgs,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    Merge(merge::MergeArgs),
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum JudgeArg {
     /// The model of llm.judge or llm.generation.
@@ -211,6 +230,9 @@ impl From<JudgeArg> for JudgeWord {
 }
 
 pub(super) fn run(args: &BenchArgs, line: Vec<String>) -> anyhow::Result<Exit> {
+    if let Some(Command::Merge(args)) = &args.command {
+        return merge::run(args, &line);
+    }
     let environment = Environment::read(output::warn);
     let options = args.options(&environment, line)?;
     let mut gates = options.settings.meant_gates();
@@ -310,11 +332,12 @@ impl BenchArgs {
         command: Vec<String>,
     ) -> anyhow::Result<BenchOptions> {
         let (settings, _) = self.tools.settings(environment)?;
+        let agent = self.agent.as_deref().unwrap_or_default();
         Ok(BenchOptions {
             run: self.place(&settings),
             settings,
             queries: self.query_selection(),
-            agent: self.how.options(&self.agent, self.name.as_ref(), environment, &command)?,
+            agent: self.how.options(agent, self.name.as_ref(), environment, &command)?,
             pool: self.pool,
             judge: self.judge.map(JudgeWord::from),
             repeats: self.repeats.map(NonZero::get),
@@ -349,11 +372,12 @@ impl BenchArgs {
 
     fn query_selection(&self) -> QuerySelection {
         QuerySelection {
-            place: self.queries.clone(),
+            place: self.queries.clone().unwrap_or_default(),
             sets: self.sets.clone(),
             filter: self.ids.clone(),
             ids: self.query_ids.clone(),
             limit: self.limit,
+            shard: self.shard,
         }
     }
 }

@@ -48,7 +48,7 @@ impl Outputs {
         let more = [&args.converted, &args.pass_rate, &args.pass_rate_csv];
         let files =
             more.into_iter().flatten().chain(&args.statistics).chain(&results).chain(&reports);
-        check_outputs([&args.queries].into_iter().chain(&args.run), files, true)?;
+        check_outputs(args.queries.iter().chain(&args.run), files, true)?;
         let is_judged = !matches!(plan.judge(), SolveJudge::Nobody);
         anyhow::ensure!(
             is_judged || (args.pass_rate.is_none() && args.pass_rate_csv.is_none()),

@@ -15,13 +15,14 @@ use juror_compare::Runs;
 use juror_document::{Document, Notice, Problems};
 use juror_files::load;
 use juror_models::Recorded;
+use juror_pages::FileKind;
 use juror_report::calls_table;
 use juror_run::{
     AnswerOverlap, Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging,
     KnownJudgement, ModelFailures, Outcome, Plan, ReportOptions, ResultFiles, RunOptions, Settings,
     SubjectIdentity, Totals, Warning, load_calibrations,
 };
-use juror_runs::{RunLog, RunPlace};
+use juror_runs::{RunLog, RunPlace, Shard};
 use juror_score::read::{KEPT_BELOW, RepeatedIds};
 
 use self::graph::FreshReference;
@@ -34,10 +35,10 @@ use super::gate::GateArgs;
 use super::graph_args::GraphArgs;
 use super::junit::JunitArgs;
 use super::live_args::LiveArgs;
+use super::merge::parse_shard;
 use super::model_args::{self, ModelArgs, parse_count};
 use super::page::{PageArgs, PageFiles, replies};
 use super::trace_args::{TraceArgs, holds_trace};
-use super::validate::{Kind, kind_of};
 use super::{ResponseArgs, RuleArgs, boolish, check_outputs, count};
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -80,6 +81,10 @@ Examples:
 
   Expected results as the graph gives them now, so that a graph that moved is not the agent's fault:
     juror eval reference.yaml responses.jsonl --graph https://example.org/sparql
+
+  On ten machines, a tenth of the questions each; then all of them together:
+    juror eval reference.jsonl responses.jsonl --shard 3/10 --partial p3
+    juror merge p* -a aggregates.json -s statistics.json
 
   In a pipeline: fail when fewer than 90 % of the steps are found:
     my-agent --answers | juror eval reference.yaml - --fail-under steps_score=0.9
@@ -177,6 +182,15 @@ pub(super) struct ReportArgs {
     #[arg(short, long = "statistics", value_name = "FILE", env = "JUROR_STATISTICS")]
     statistics: Vec<String>,
 
+    /// Evaluate only one of several shards of the questions: 3/10 is the third of ten. auto/10 takes
+    /// the number from JOB_COMPLETION_INDEX or SLURM_ARRAY_TASK_ID.
+    #[arg(long, value_name = "I/N", env = "JUROR_SHARD", value_parser = parse_shard, conflicts_with = "agent")]
+    shard: Option<Shard>,
+
+    /// Write the numbers of this shard here, for `juror merge`.
+    #[arg(long, value_name = "FILE", env = "JUROR_PARTIAL")]
+    partial: Option<String>,
+
     #[command(flatten)]
     junit: JunitArgs,
 
@@ -208,7 +222,8 @@ pub(super) struct ReportArgs {
 impl ReportArgs {
     /// Returns the names of all files to write.
     fn files(&self) -> impl Iterator<Item = &String> {
-        self.outputs.iter().chain(&self.aggregates).chain(&self.statistics)
+        let files = self.outputs.iter().chain(&self.aggregates).chain(&self.statistics);
+        files.chain(&self.partial)
     }
 
     /// Returns options for a summary that explains every imperfect question.
@@ -377,6 +392,9 @@ impl Work<'_> {
         }
         let (pages, outputs) = PageFiles::begin(&args.outputs)?;
         let mut files = ResultFiles::create(&outputs, &args.aggregates, &args.statistics)?;
+        if let Some(name) = &args.partial {
+            files.add_partial(evaluation.begin_partial(name, judges)?);
+        }
         let log = match begun {
             Some(log) => Some(log),
             None => self.open_log(&evaluation, place, judges)?,
@@ -449,6 +467,7 @@ impl Work<'_> {
         plan.repeated_ids = self.repeated_ids;
         plan.limit = self.limit;
         plan.kept_below = Some(KEPT_BELOW);
+        plan.shard = self.report.shard;
         plan.explain = self.report.explain;
         plan.calibrations = load_calibrations(&self.settings.judge.calibration)?;
         self.gate.add_to(&mut plan)?;
@@ -485,7 +504,7 @@ impl Work<'_> {
     fn open<'e>(&'e self, plan: &'e Plan) -> anyhow::Result<Evaluation<'e>> {
         let inputs = Inputs { reference: self.reference, responses: self.responses };
         Evaluation::open(plan, inputs).map_err(|unreadable| {
-            if kind_of(self.reference) == Some(Kind::Responses) {
+            if FileKind::of(self.reference) == Some(FileKind::Responses) {
                 return anyhow::anyhow!(
                     "{}: this looks like responses\n  hint: the reference comes first: juror eval REFERENCE RESPONSES",
                     self.reference.name()

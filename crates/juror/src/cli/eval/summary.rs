@@ -57,7 +57,8 @@ impl Summary<'_> {
         if answers.have_trials() {
             questions = format!("{} to {questions}", count(self.evaluation.n_cases(), "answer"));
         }
-        let title = title(&plan.profile, &questions, &self.outcome.product.aggregates);
+        let title =
+            title(profile_name(&plan.profile), &questions, &self.outcome.product.aggregates);
         match self.evaluation.n_unanswered() {
             0 => title,
             n_missing => format!("{title} ({n_missing} without a response)"),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use juror_compare::{AtHand, Kind, ScoreSpread, Statistics, headline};
 use juror_files::load;
-use juror_pages::ScoredRun;
+use juror_pages::{FileKind, ScoredRun};
 use juror_report::PlanSources;
 use juror_run::Plan;
 use juror_score::read::read_reference;
@@ -14,7 +14,6 @@ use juror_toolbench::read_queries;
 
 use super::super::check_json;
 use super::super::compare::tell_problems;
-use super::super::validate::{Kind as FileKind, kind_of};
 use crate::output;
 
 /// What the user named.
@@ -131,7 +130,7 @@ impl Questions {
         let document = load(name)?;
         check_json(&document)?;
         let questions = |questions, group| Questions { name: name.to_owned(), questions, group };
-        Ok(match kind_of(&document) {
+        Ok(match FileKind::of(&document) {
             Some(FileKind::Reference) => {
                 let dataset = read_reference(&document)?;
                 let own = dataset.questions.iter().map(|question| {
