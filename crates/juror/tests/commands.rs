@@ -1043,7 +1043,7 @@ fn a_file_that_is_read_as_yaml_by_its_look_says_so() {
         said.contains("log.txt:1:18: not valid YAML: mapping values are not allowed"),
         "{said}"
     );
-    assert!(said.contains("hint: what looks like no JSON is read as YAML"), "{said}");
+    assert!(said.contains("hint: text that does not look like JSON is read as YAML"), "{said}");
 }
 
 #[test]
@@ -1119,7 +1119,7 @@ fn numbers_that_json_does_not_know_are_read_as_texts() {
     };
     let place = place.file("old.json", format!("[{}, {}]", result("2"), result("NaN")));
     let done = place.run("aggregate old.json -a aggregates.json");
-    assert!(done.code == 0 && done.stderr.contains("`NaN` is read as a text"), "{done}");
+    assert!(done.code == 0 && done.stderr.contains("`NaN` is read as text"), "{done}");
     let micro = &place.json("aggregates.json")["micro"];
     assert_eq!(micro["number_of_success_samples"], 2);
     assert_eq!(micro["elapsed_sec"]["sum"], 2.0);

@@ -120,7 +120,7 @@ fn a_judge_that_changed_since_is_said_and_not_corrected() {
     let hash = stage.json("calibration.json")["judge"]["prompts"]["answer_claims"].clone();
     change(hash.as_str().expect("a hash"), "0000");
     let ended = eval(&stage, "calibrated.yaml", "-s statistics.json");
-    assert_eq!(line_of(&ended), format!("{start}the prompt `answer_claims` is another"));
+    assert_eq!(line_of(&ended), format!("{start}the prompt `answer_claims` changed"));
     let found = &stage.json("statistics.json")["calibrated"]["answer_f1"];
     assert!(found.get("corrected").is_none() && found["not_corrected"].is_string(), "{found}");
 }

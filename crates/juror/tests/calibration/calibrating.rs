@@ -192,7 +192,7 @@ fn one_label_has_no_spread_and_says_so() {
         assert!(told.stdout.contains(words), "{words}: {told}");
     }
     assert!(!told.stdout.contains("se 0.000"), "one label has no spread: {told}");
-    for name in ["kappa", "people less judge"] {
+    for name in ["kappa", "mean of people minus"] {
         let row = told.stdout.lines().find(|line| line.trim_start().starts_with(name));
         assert!(row.is_some_and(|row| row.contains('–')), "{name}: {told}");
     }

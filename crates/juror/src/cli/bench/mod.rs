@@ -52,8 +52,8 @@ const KEPT: &str = "
                         agents' logs, or another run's folder
 
 A run is kept in a folder. The same command resumes an interrupted run, whatever ended it, and says
-so; after a finished run it tries the agent again, in a new folder. Folders of runs can be judged and
-compared: see `juror judge --help`.";
+so; after a finished run it tries the agent again, in a new folder. Folders of runs can be judged
+and compared: see `juror judge --help`.";
 
 /// Try an agent on queries, against virtual tools: what it solved, which APIs it called, what it
 /// cost.
