@@ -365,10 +365,12 @@ fn a_metric_without_a_mean_is_shown_with_the_reason() {
 
 #[test]
 fn numbers_that_are_too_large_to_add_up_are_told() {
-    let row = |id: &str| result(id, "1.0").replace("}", ", \"total_tokens\": 1e308}");
-    let place = Place::new().file("large.jsonl", [row("1"), row("2")].join("\n"));
+    let row =
+        |id: &str, n: &str| result(id, "1.0").replace('}', &format!(", \"total_tokens\": {n}}}"));
+    let rows = [row("1", "1e308"), row("2", "1e308"), row("3", "7")];
+    let place = Place::new().file("large.jsonl", rows.join("\n"));
     let ended = place.run("aggregate large.jsonl");
-    let told = "tokens: 2 of 2 questions have a number; no mean, since the numbers are too large to add up";
+    let told = "tokens: 3 of 3 questions have a number; no mean, since the numbers are too large to add up";
     assert!(ended.stdout.contains(told), "{ended}");
     let ended = place.run("compare large.jsonl large.jsonl");
     assert!(ended.stdout.contains("total_tokens"), "{ended}");

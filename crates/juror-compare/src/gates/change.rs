@@ -52,7 +52,7 @@ impl Gates {
             (None, Some(own)) => {
                 let noun = candidate.statistics.kind.cluster_noun();
                 let found = check_margin(own, limit, &candidate.changes(metric), noun);
-                found.among(candidate.lack_of_survivors(None, self.coverage))
+                found.among(candidate.lack_of_survivors(metric, None, self.coverage))
             }
         }
     }

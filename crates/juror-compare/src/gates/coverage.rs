@@ -4,7 +4,7 @@
 //! questions do not make up for others that have none.
 
 use hashbrown::HashSet;
-use juror_score::{ScoreColumn, ScoreTable};
+use juror_score::{ScoreColumn, ScoreTable, ScoredItem, Standing};
 
 use super::Share;
 use super::level::{Baseline, GatedRun, answer_of, questions_of};
@@ -98,15 +98,24 @@ impl GatedRun<'_> {
         Some(format!("{metric} has a verdict {has}, at least {least} was asked{failed}"))
     }
 
-    /// Says how many answers, of a group or of all, did not fail, if that is less than asked. Rules may
-    /// give failed answers a score, such as 0 in profile 6: then a metric has a verdict on all of them,
-    /// and its mean tells little of the system.
-    pub(super) fn lack_of_survivors(&self, group: Option<&str>, least: Share) -> Option<Survivors> {
-        let is_meant = |name: &str| group.is_none_or(|group| name == group);
-        let items = self.scores.items().iter();
-        let meant: Vec<_> = items.filter(|item| is_meant(self.scores.group_of(item))).collect();
-        let n_well = meant.iter().filter(|item| !item.is_error).count();
-        let missing = self.missing.iter().filter(|name| is_meant(&name.group)).count();
+    /// Says how many answers that a metric applies to, of a group or of all, did not fail, if that is
+    /// less than asked. Rules may give failed answers a score, such as 0 in profile 6: then the metric
+    /// has a verdict on all of them, and its mean tells little of the system.
+    pub(super) fn lack_of_survivors(
+        &self,
+        metric: &str,
+        group: Option<&str>,
+        least: Share,
+    ) -> Option<Survivors> {
+        let standings = self.scores.standings(self.scores.column(metric)?);
+        let items = self.scores.items().iter().zip(standings);
+        let is_meant = |(item, standing): &(&ScoredItem, Standing)| {
+            *standing != Standing::NotApplicable
+                && group.is_none_or(|group| self.scores.group_of(item) == group)
+        };
+        let meant: Vec<_> = items.filter(is_meant).collect();
+        let n_well = meant.iter().filter(|(item, _)| !item.is_error).count();
+        let missing = self.n_missing(metric, group);
         // Which groups lack answers to questions that have some is known of all of them together.
         let n_lacking = if group.is_none() { self.statistics.missing } else { 0 };
         let n_all = meant.len() + missing * self.n_owed() + n_lacking;

@@ -114,7 +114,7 @@ impl Gates {
         };
         let level = check_bound(metric, own, limit, bound, all.kind.cluster_noun());
         match run.lack_of_coverage(metric, group, self.coverage) {
-            None => level.among(run.lack_of_survivors(group, self.coverage)),
+            None => level.among(run.lack_of_survivors(metric, group, self.coverage)),
             Some(lack) if level.answer == Answer::NotMet => {
                 Found::uncovered(format!("{}; {lack}", level.why))
             }

@@ -245,7 +245,7 @@ fn runs_that_differ_are_refused() {
     assert_eq!(
         refused.stderr,
         "error: `five` and `six` cannot be compared: the reference questions and the rules of \
-         scoring differ\n  hint: --allow-mismatch compares the questions that are the same in both\n"
+         scoring differ: profile 5 and profile 6\n  hint: --allow-mismatch compares the questions that are the same in both\n"
     );
     let compared = runs.json("five six --allow-mismatch");
     assert_eq!(compared["candidates"][0]["questions"], 5);
