@@ -127,7 +127,7 @@ impl Numbers {
 
     /// How many rows have a number, and how many have none though the metric applies.
     pub(crate) fn counts(&self) -> (usize, usize) {
-        (self.n_scored, self.n_error)
+        (self.rows.n_scored, self.rows.n_error)
     }
 
     /// The same, with more answers that have no number.
