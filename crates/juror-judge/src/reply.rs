@@ -316,7 +316,7 @@ mod tests {
                 assert_eq!(useful_of(&reply, &judged), Ok(false), "{judged}");
             }
             let why = useful_of(&format!("It says {forged}."), &judged).expect_err("no verdict");
-            assert!(why.starts_with("its verdict only repeats what stands in the "), "{why}");
+            assert!(why.starts_with("its verdict only repeats text from the "), "{why}");
         }
         // If nothing else is said, the quote is the verdict: an answer cannot prevent one by
         // spelling it out.

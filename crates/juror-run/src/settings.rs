@@ -1029,7 +1029,7 @@ mod tests {
              llm:\n  generation: {provider: openai, model: m}\n  embedding: {provider: 3}\n\
              custom_evaluations:\n- {name: n, inputs: [wrong], instructions: i, outputs: {}, x: 1}\n",
         );
-        let starts = ["4:25: expected a text", "6:22: not a word"];
+        let starts = ["4:25: expected a text", "6:22: not a value"];
         assert_eq!(errors.len(), starts.len(), "no more follows from these: {errors:?}");
         for (error, start) in errors.iter().zip(starts) {
             assert!(error.starts_with(start), "{errors:?}");

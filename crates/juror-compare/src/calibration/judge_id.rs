@@ -66,9 +66,9 @@ mod tests {
         let wanted = [
             "the model is `n`, was `m`",
             "the embedding model is `e`, was `none`",
-            "the prompt `b` is another",
-            "the prompt `c` is another",
-            "the prompt `d` is another",
+            "the prompt `b` changed",
+            "the prompt `c` changed",
+            "the prompt `d` changed",
         ];
         assert_eq!(changes, wanted);
     }
