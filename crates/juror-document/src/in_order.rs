@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn lines_are_taken_in_order_until_enough() {
-        let text: String = (0..1_000).map(|line| format!("{line}\n")).collect();
+        let lines: Vec<String> = (0..1_000).map(|line| line.to_string()).collect();
+        let text = lines.join("\n");
         for n_threads in 0..5 {
             let (mut taken, mut n_parts) = (Vec::new(), 0);
             let read = |part| lines_of(part).collect();

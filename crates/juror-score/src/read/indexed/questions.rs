@@ -132,9 +132,10 @@ fn read_line<'q>(line: &'q str, offsets: &dyn Offsets, profile: &Profile) -> Opt
     let mut all = LineQuestions::default();
     json::from_str::<LineForm<'q>>(line).ok()?.read_into(&mut all)?;
     let is_template = all.questions.first().is_some_and(|(_, (_, at))| at.is_some());
-    let texts = match is_template {
-        true => json::from_str::<TemplateTexts<'q>>(line).ok()?.questions,
-        false => Vec::new(),
+    let texts = if is_template {
+        json::from_str::<TemplateTexts<'q>>(line).ok()?.questions
+    } else {
+        Vec::new()
     };
     let (mut check, mut has_unknown) = (StepCheck::default(), false);
     for (question, origin) in &all.questions {

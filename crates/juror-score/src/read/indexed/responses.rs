@@ -27,7 +27,9 @@ pub(super) fn read(
     let read_part =
         |part| lines_of(part).map(|line| (line, read_record(line))).collect::<Vec<ReadLine<'_>>>();
     read_in_order(document.json(), n_threads, read_part, |part| {
-        part.into_iter().for_each(|(line, record)| reader.take_line(line, record));
+        for (line, record) in part {
+            reader.take_line(line, record);
+        }
         ControlFlow::Continue(())
     });
     reader.finish()

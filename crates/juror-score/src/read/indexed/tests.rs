@@ -141,7 +141,7 @@ fn every_kind_of_line_is_read_alike() {
 #[test]
 fn more_oddities_than_are_told_are_counted_alike() {
     // Enough for several parts of the files.
-    check(&[2; 12_000], &[8; 30_000]);
+    check(&[2].repeat(12_000), &[8].repeat(30_000));
     check(&[[3, 4, 8].as_slice(); 60].concat(), &[[2, 3, 18].as_slice(); 60].concat());
 }
 

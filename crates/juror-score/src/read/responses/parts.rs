@@ -89,7 +89,7 @@ impl<'a> ResponseParts<'a> {
         reader.responses.by_question.reserve(n_long.count());
         for (line, record) in parts.into_iter().flat_map(|(_, records)| records) {
             let record = record.map_or_else(|| read_record(line), |record| *record);
-            reader.take(line, record, None, Path::default());
+            reader.take(line, record, None, &Path::default());
         }
         reader.finish()
     }

@@ -276,7 +276,7 @@ impl<'a> ResponseReader<'a, Trajectory<'a>> {
         // A table that grows leaves gaps of its former sizes in memory.
         self.responses.by_question.reserve(about_lines(text));
         for line in lines_of(text) {
-            self.take(line, read_record(line), None, Path::default());
+            self.take(line, read_record(line), None, &Path::default());
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a> ResponseReader<'a, Trajectory<'a>> {
         let records: Vec<&'a RawValue> =
             document.parse(text).map_err(|(text, error)| document.syntax_error(text, &error))?;
         for (index, record) in records.into_iter().enumerate() {
-            self.record(record.get(), None, Path::default().index(index));
+            self.record(record.get(), None, &Path::default().index(index));
         }
         Ok(())
     }
@@ -320,12 +320,12 @@ impl<'a> ResponseReader<'a, Trajectory<'a>> {
         };
         if fields.get("question_id").is_some_and(|id| json::scalar_text(id).is_some()) {
             let text = document.with_quotes(text).unwrap_or(text);
-            self.record(text.trim_ascii(), None, Path::default());
+            self.record(text.trim_ascii(), None, &Path::default());
             return Ok(());
         }
         for (id, record) in fields.iter() {
             let path = Path::default().key(&id);
-            self.record(record.get(), Some(id), path);
+            self.record(record.get(), Some(id), &path);
         }
         Ok(())
     }
@@ -337,7 +337,7 @@ impl<'a> ResponseReader<'a, Trajectory<'a>> {
     }
 
     /// Reads one record; `id` is known if records are stored by id.
-    fn record(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: Path) {
+    fn record(&mut self, text: &'a str, id: Option<Cow<'a, str>>, path: &Path) {
         self.take(text, read_record(text), id, path);
     }
 
@@ -347,11 +347,11 @@ impl<'a> ResponseReader<'a, Trajectory<'a>> {
         text: &'a str,
         record: Result<ResponseRecord<'a>, serde_json::Error>,
         id: Option<Cow<'a, str>>,
-        path: Path,
+        path: &Path,
     ) {
         let offsets = self.document;
-        let place = |text| RecordPlace { text, at: text, path: &path, offsets };
-        if let Some(problem) = self.repeated_key(&path) {
+        let place = |text| RecordPlace { text, at: text, path, offsets };
+        if let Some(problem) = self.repeated_key(path) {
             self.n_responses += 1;
             self.failed(place(text), id, |id| id, &problem);
             return;
