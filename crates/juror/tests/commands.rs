@@ -193,6 +193,82 @@ fn a_threshold_of_reports_needs_a_metric() {
     }
 }
 
+/// Three questions with reference answers: one answered, one answered in part, one that failed.
+fn answered() -> Place {
+    let question = |id: &str, answer: &str| json!({"id": id, "question_text": "Q", "reference_answer": answer});
+    let reference = reference(&[
+        question("q1", "It is Oslo."),
+        question("q2", "In Norway, 5,500,000 people"),
+        question("q3", "Oslo"),
+    ]);
+    let responses = [
+        json!({"question_id": "q1", "actual_answer": "It is Oslo"}),
+        json!({"question_id": "q2", "actual_answer": "5500000"}),
+        json!({"question_id": "q3", "error": "down"}),
+    ];
+    Place::new().file("reference.json", reference).file("responses.jsonl", lines_of(&responses))
+}
+
+#[test]
+fn answers_are_compared_word_by_word_if_asked() {
+    let place = answered();
+    let eval = "eval reference.json responses.jsonl -q";
+    assert_eq!(place.run(&format!("{eval} -o plain.json -o plain.tsv")).code, 0);
+    assert!(!place.read("plain.tsv").contains("answer_token_f1"));
+    assert!(place.json("plain.json")[0].get("answer_token_f1").is_none());
+    let files = "-o on.json -o on.tsv -o on.html -a on.yaml -s statistics.json";
+    let ended = place.run(&format!("{eval} --answer-overlap {files}"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended}");
+    let results = place.json("on.json");
+    assert_eq!(results[0]["answer_exact_match"], 1.0);
+    assert_eq!(
+        (&results[1]["answer_token_f1"], &results[1]["answer_rouge_l"]),
+        (&json!(0.4), &json!(0.0))
+    );
+    assert_eq!(results[1]["answer_mention_recall"], 0.5);
+    assert_eq!(results[1]["answer_mention_recall_reason"], "not mentioned: Norway");
+    assert!(results[2].get("answer_exact_match").is_none(), "profile 5 leaves errors out");
+    assert!(place.read("on.tsv").starts_with(
+        "template_id\tquestion_id\tquestion_text\tstatus\terror\tanswer_recall\t\
+         answer_precision\tanswer_f1\tanswer_correctness_cost\tanswer_relevance\t\
+         answer_relevance_cost\tanswer_exact_match\tanswer_token_f1\tanswer_rouge_l\t\
+         answer_mention_recall\tsteps_score\t"
+    ));
+    for file in ["on.html", "on.yaml", "statistics.json"] {
+        assert!(place.read(file).contains("answer_mention_recall"), "{file}");
+    }
+    let summary = place.run("eval reference.json responses.jsonl --answer-overlap").stdout;
+    assert!(summary.starts_with("profile 5 "), "no other rule has changed: {summary}");
+    for title in ["exact match", "token f1", "ROUGE-L", "mentions"] {
+        assert!(summary.contains(title), "{summary}");
+    }
+}
+
+#[test]
+fn a_gate_on_overlap_counts_answers_that_did_not_come() {
+    let place = answered();
+    let gate = "eval reference.json responses.jsonl -q --fail-under answer_mention_recall=0.7";
+    let ended = place.run(&format!("{gate} --answer-overlap -o on.jsonl"));
+    assert!(ended.code == 1 && ended.stderr.contains("2 of the 3"), "{ended}");
+    let again = place.run("aggregate on.jsonl -q --fail-under answer_mention_recall=0.7");
+    assert_eq!((again.code, again.stderr), (ended.code, ended.stderr), "results tell the same");
+    let ended = place.run(&format!("{gate} --answer-overlap --coverage 0"));
+    assert_eq!(ended.code, 0, "{ended}");
+    assert_eq!(place.run(gate).code, 1, "a metric that nobody computed meets no gate");
+}
+
+#[test]
+fn runs_with_and_without_overlap_are_compared_by_what_both_have() {
+    let place = answered();
+    place.run("eval reference.json responses.jsonl -q --run runs/plain");
+    place.run("eval reference.json responses.jsonl -q --run runs/on --answer-overlap");
+    place.run("eval reference.json responses.jsonl -q --run runs/two --answer-overlap");
+    let ended = place.run("compare runs/plain runs/on");
+    assert!(ended.code == 0 && !ended.stderr.contains("rules"), "{ended}");
+    let ended = place.run("compare runs/on runs/two");
+    assert!(ended.code == 0 && ended.stdout.contains("answer_token_f1"), "{ended}");
+}
+
 #[test]
 fn eval_prints_json_for_machines() {
     assert_snapshot!(small().run("eval reference.json responses.jsonl --json"));
