@@ -381,8 +381,8 @@ pub fn a_file_of_a_run_is_found_by_whoever_opens_the_store(site: &impl RunSite) 
         let held = held(site, run);
         write(site, &*held, "results.jsonl", content);
         assert_eq!(fetched(site, run, "results.jsonl").as_deref(), Some(content));
-        let size = ("results.jsonl".to_owned(), content.len() as u64);
-        assert!(site.runs().files(run).expect("reached").contains(&size));
+        let wanted = ("results.jsonl".to_owned(), content.len() as u64);
+        assert!(site.runs().files(run).expect("reached").contains(&wanted));
     }
     assert_eq!(site.runs().runs().expect("reached"), ["a b", "b", "\u{e9}"]);
     assert_eq!(fetched(site, "b", "aggregates.json"), None);
@@ -392,7 +392,9 @@ pub fn a_file_of_a_run_is_found_by_whoever_opens_the_store(site: &impl RunSite) 
 pub fn lines_come_back_in_the_order_they_were_appended(site: &impl RunSite) {
     let held = held(site, "a");
     let lines: Vec<String> = (0..200).map(|n| n.to_string()).collect();
-    lines.iter().for_each(|line| append(&*held, line));
+    for line in &lines {
+        append(&*held, line);
+    }
     let all = format!("{}\n", lines.join("\n")).into_bytes();
     assert_eq!(fetched(site, "a", "records.jsonl"), Some(all));
 }

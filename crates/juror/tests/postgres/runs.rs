@@ -73,7 +73,7 @@ fn a_run_in_a_database_is_what_one_in_a_folder_is() {
     );
     done(stage.run(&["compare", &shared, "local"]));
     done(stage.run(&["report", &shared, "-o", "report.html"]));
-    assert!(read(folder, "report.html").contains("What is number 3?"));
+    assert!(read(folder, "report.html").contains("<title>responses.jsonl"));
     let again = end(stage.judge_in(&shared));
     assert!(again.code == 2 && again.stderr.contains("this run is finished"), "{again}");
     assert!(again.stderr.contains("run=monday"), "{again}");
