@@ -107,10 +107,10 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    pub(crate) fn finish(self, names: Vec<String>) -> Triples {
+    pub(crate) fn finish(self, files: Vec<String>) -> Triples {
         let named = self.named.into_iter().map(|(graph, triples)| (graph, Index::new(triples)));
         Triples {
-            names,
+            names: files,
             terms: self.terms,
             default: Index::new(self.default),
             named: named.collect(),

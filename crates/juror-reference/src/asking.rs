@@ -56,7 +56,7 @@ pub enum Asked {
     /// It was answered.
     Answered {
         /// The query.
-        query: Query,
+        query: Box<Query>,
         /// The answer.
         answer: Answer,
         /// How long it took.
@@ -154,7 +154,7 @@ fn ask(graph: &Graph, text: &str, options: &AskOptions) -> Asked {
     };
     let began = Instant::now();
     match graph.ask(&query, &options.limits) {
-        Ok(answer) => Asked::Answered { query, answer, time: began.elapsed() },
+        Ok(answer) => Asked::Answered { query: Box::new(query), answer, time: began.elapsed() },
         Err(failure) => Asked::Failed(failure),
     }
 }

@@ -203,13 +203,14 @@ fn like(recorded: &str, answer: &Answer, ordered: bool) -> Option<String> {
 }
 
 /// Writes the list of rows like a recorded one.
-fn rows_like(list: &str, rows: &[&RawValue], table: &Table, ordered: bool) -> Option<String> {
+fn rows_like(written: &str, rows: &[&RawValue], table: &Table, ordered: bool) -> Option<String> {
     let columns: Vec<&str> = table.columns().collect();
     let (first, last) = (rows.first()?.get(), rows.last()?.get());
-    let start = |part: &str| part.as_ptr() as usize - list.as_ptr() as usize;
-    let (open, close) = (&list[1..start(first)], &list[start(last) + last.len()..list.len() - 1]);
+    let start = |part: &str| part.as_ptr() as usize - written.as_ptr() as usize;
+    let (open, close) =
+        (&written[1..start(first)], &written[start(last) + last.len()..written.len() - 1]);
     let comma = match rows.get(1) {
-        Some(second) => list[start(first) + first.len()..start(second.get())].to_owned(),
+        Some(second) => written[start(first) + first.len()..start(second.get())].to_owned(),
         None if open.contains('\n') => format!(",{open}"),
         None => ", ".to_owned(),
     };

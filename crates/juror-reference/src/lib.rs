@@ -36,6 +36,7 @@ mod asking;
 mod check;
 mod edit;
 mod fresh_text;
+mod lint;
 mod moved;
 mod refresh;
 mod rerun;
@@ -44,6 +45,7 @@ mod steps;
 
 pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
+pub use lint::{Lint, lint};
 pub use moved::Blame;
 pub use refresh::{RefreshError, Refreshed, diff, refresh};
 pub use rerun::{Rerun, rerun};

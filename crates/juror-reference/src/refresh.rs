@@ -77,9 +77,9 @@ pub fn refresh(
         all.extend(edits);
         let is_new = steps[at].step.fields.get_set("output").is_none();
         if is_new {
-            refreshed.filled.push(at)
+            refreshed.filled.push(at);
         } else {
-            refreshed.replaced.push(at)
+            refreshed.replaced.push(at);
         }
         done.push((at, output));
     }

@@ -47,6 +47,7 @@ const RECORDED: &str = "no model is asked: verdicts come from replies recorded e
 /// Judge a worked example from inside the program.
 #[derive(Args)]
 #[command(long_about = ABOUT)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct DemoArgs {
     /// Try an agent on queries, instead of judging recorded answers.
     #[arg(long, env = "JUROR_DEMO_BENCH", value_parser = boolish())]

@@ -78,13 +78,13 @@ impl FreshReference {
     pub(super) fn rerun_actual(
         &mut self,
         args: &EvalArgs,
-        responses: Document,
+        responses: &Document,
     ) -> anyhow::Result<Document> {
         let (text, told) = {
             let dataset = read_reference(&self.document)?;
-            let read = read_responses_as(&responses, args.read.repeated_ids())?;
+            let read = read_responses_as(responses, args.read.repeated_ids())?;
             let both = (&dataset, &read);
-            let rerun = rerun(&responses, both, &self.graph, &self.options, &mut |_| ());
+            let rerun = rerun(responses, both, &self.graph, &self.options, &mut |_| ());
             let rerun = rerun.ok_or_else(|| {
                 anyhow::anyhow!(
                     "--rerun-actual: {} is in YAML, and is read only as JSON or JSONL here",

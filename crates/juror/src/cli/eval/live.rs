@@ -44,9 +44,10 @@ pub(super) fn run(
         !args.rerun_actual,
         "--rerun-actual is for responses that were recorded\n  hint: record the agent's answers with juror ask first"
     );
-    let fresh = match args.graph.is_given() {
-        true => Some(FreshReference::ask(args, settings, load(&args.reference)?)?),
-        false => None,
+    let fresh = if args.graph.is_given() {
+        Some(FreshReference::ask(args, settings, load(&args.reference)?)?)
+    } else {
+        None
     };
     let reference = fresh.as_ref().map_or(&reference, |fresh| &fresh.document);
     let dataset = read_reference(reference)?;

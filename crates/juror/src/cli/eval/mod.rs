@@ -273,7 +273,7 @@ fn run_with_graph(
 ) -> anyhow::Result<Exit> {
     let mut fresh = FreshReference::ask(args, settings, reference)?;
     if args.rerun_actual {
-        responses = fresh.rerun_actual(args, responses)?;
+        responses = fresh.rerun_actual(args, &responses)?;
     }
     let work = args.work(&fresh.document, &responses, settings, line);
     let exit = Work { graph: Some(&fresh.about), ..work }.run()?;

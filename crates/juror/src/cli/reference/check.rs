@@ -125,11 +125,9 @@ impl Shown<'_> {
         let id = &self.dataset.questions[step.step.question].id;
         let ((line, column), name) = (step.place, self.document.name());
         let word = if step.checked.holds() { "slow" } else { word_of(step.checked) };
-        let mut text = format!("{word:<10} {id}  {name}:{line}:{column}\n");
-        for line in details(step.checked) {
-            text.push_str(&format!("{:<10} {line}\n", ""));
-        }
-        text
+        let head = format!("{word:<10} {id}  {name}:{line}:{column}\n");
+        let details = details(step.checked).into_iter().map(|line| format!("{:<10} {line}\n", ""));
+        std::iter::once(head).chain(details).collect::<Vec<_>>().concat()
     }
 
     fn counts(&self) -> String {

@@ -1,6 +1,7 @@
 //! `juror reference`: keeps the expected results of a reference true.
 
 mod check;
+mod lint;
 mod refresh;
 
 use clap::{Args, Subcommand};
@@ -17,6 +18,9 @@ Examples:
     juror reference refresh reference.yaml --graph graph.ttl
     juror reference refresh reference.yaml --graph graph.ttl -o reference.yaml
 
+  What will give trouble later: orders, limits, numbers as texts, answers beside the point:
+    juror reference lint reference.yaml
+
 docs/references.md says how to write, keep and check a reference.";
 
 /// Keep expected results true: check and refresh them by the graph they were taken from.
@@ -31,11 +35,13 @@ pub(super) struct ReferenceArgs {
 enum Command {
     Check(check::CheckArgs),
     Refresh(refresh::RefreshArgs),
+    Lint(lint::LintArgs),
 }
 
 pub(super) fn run(args: &ReferenceArgs) -> anyhow::Result<Exit> {
     match &args.command {
         Command::Check(args) => check::run(args),
         Command::Refresh(args) => refresh::run(args),
+        Command::Lint(args) => lint::run(args),
     }
 }
