@@ -40,8 +40,10 @@ mod interrupt;
 mod models;
 mod output;
 mod plan;
+mod reference_index;
 mod reply_store;
 mod roles;
+mod row;
 mod settings;
 mod setup_error;
 mod tool_settings;
@@ -64,8 +66,10 @@ pub use models::{
 };
 pub use output::{Output, OutputError};
 pub use plan::{Plan, UnknownMetric};
+pub use reference_index::{IndexedQuestion, ReferenceIndex};
 pub use reply_store::{kept_of, reply_of};
 pub use roles::{BenchModels, Needed, bench_models};
+pub use row::{Asked, ReadRow, Reread, Row};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerRelevance, BoundWord, CacheRule, CustomEvaluation,
     GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord, MarginWord, ModelSettings,

@@ -28,23 +28,19 @@
 mod both;
 mod check;
 mod form;
-mod index;
 mod keys;
 mod own_metrics;
 mod reference;
 mod responses;
 mod result_case;
 mod results;
-mod row;
 mod strict;
 
 pub use both::{ReadOptions, read_both};
-pub use index::{IndexedQuestion, ReferenceIndex};
 #[doc(no_inline)]
 pub use juror_document::{Document, Format, Problems};
 pub use own_metrics::OwnMetrics;
-pub use reference::{Dataset, read_reference};
-pub use responses::{RepeatedIds, Responses, read_responses, read_responses_as};
+pub use reference::{Dataset, NotRead, read_question, read_reference};
+pub use responses::{RepeatedIds, Responses, read_response, read_responses, read_responses_as};
 pub use result_case::{ResultCase, judged_aspects};
 pub use results::{NumberFault, read_results};
-pub use row::{Asked, ReadRow, Reread, Row};

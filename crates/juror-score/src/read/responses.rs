@@ -19,7 +19,8 @@ use crate::question::Question;
 use crate::trajectory::Trajectory;
 
 pub(super) use parts::ResponseParts;
-pub(super) use record::{ResponseRecord, read_record};
+pub(super) use record::read_record;
+pub use record::read_response;
 pub use trials::RepeatedIds;
 
 /// The responses of a file, by question.
