@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use juror_models::Tell;
-use juror_run::{AskOptions, Environment, Interrupt, Judges, Plan, Settings, ask_each, judges};
+use juror_run::{
+    AskOptions, Environment, Interrupt, Judges, Plan, ReadRow, Settings, ask_each, judges,
+};
 use juror_score::Judgement;
-use juror_score::read::ReadRow;
 use pyo3::prelude::*;
 
 use crate::evaluation::{Log, PATIENCE};

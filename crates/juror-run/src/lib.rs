@@ -41,8 +41,10 @@ mod models;
 mod output;
 mod partials;
 mod plan;
+mod reference_index;
 mod reply_store;
 mod roles;
+mod row;
 mod settings;
 mod setup_error;
 mod tool_settings;
@@ -66,8 +68,10 @@ pub use models::{
 pub use output::{Output, OutputError};
 pub use partials::{PartialsError, merge_partials, missing};
 pub use plan::{Plan, UnknownMetric};
+pub use reference_index::{IndexedQuestion, ReferenceIndex};
 pub use reply_store::{kept_of, reply_of};
 pub use roles::{BenchModels, Needed, bench_models};
+pub use row::{Asked, ReadRow, Reread, Row};
 pub use settings::{
     AggregateSettings, AnswerCorrectness, AnswerOverlap, AnswerRelevance, BoundWord, CacheRule,
     CustomEvaluation, GateSettings, InconclusiveWord, JudgeSettings, LevelWord, LimitWord,

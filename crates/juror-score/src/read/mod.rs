@@ -27,7 +27,6 @@
 
 mod both;
 mod check;
-mod index;
 mod indexed;
 mod keys;
 mod own_metrics;
@@ -35,19 +34,18 @@ mod reference;
 mod responses;
 mod result_case;
 mod results;
-mod row;
 mod strict;
 
 pub use both::{ReadOptions, read_both};
-pub use index::{IndexedQuestion, ReferenceIndex};
 pub use indexed::{
     Answers, CaseRoom, Held, KEPT_BELOW, QuestionIndex, Questions, ReadCase, read_inputs,
 };
 #[doc(no_inline)]
 pub use juror_document::{Document, Format, Problems};
 pub use own_metrics::OwnMetrics;
-pub use reference::{Dataset, read_reference};
-pub use responses::{Deferred, Kept, RepeatedIds, Responses, read_responses, read_responses_as};
+pub use reference::{Dataset, NotRead, read_question, read_reference};
+pub use responses::{
+    Deferred, Kept, RepeatedIds, Responses, read_response, read_responses, read_responses_as,
+};
 pub use result_case::{ResultCase, judged_aspects};
 pub use results::{NumberFault, read_results};
-pub use row::{Asked, ReadRow, Reread, Row};

@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 use super::check::Check;
 use super::keys::{Oddities, Of, unknown_keys};
 use super::responses::Responses;
-use super::row::lacks_columns;
 use crate::output::Output;
 use crate::profile::Profile;
 use crate::question::{ExpectedStep, MatchedBy, Question};
@@ -243,14 +242,17 @@ fn read_fast(document: &Document) -> Result<ReadQuestions<'_>, FirstProblem<'_>>
 }
 
 /// Why a question that is a text of its own cannot be read.
-pub(super) enum NotRead {
+#[derive(Debug)]
+pub enum NotRead {
+    /// It is no JSON, or something in it has the wrong type.
     Json(serde_json::Error),
+    /// It says too little, or something that cannot be.
     Problem(Problem),
 }
 
 /// Reads a question that is a text of its own. The id and the template that are known besides count
 /// more than those it has.
-pub(super) fn read_question<'a>(
+pub fn read_question<'a>(
     text: &'a str,
     (id, template): (Option<Cow<'a, str>>, Option<Cow<'a, str>>),
 ) -> Result<Question<'a>, NotRead> {
@@ -275,8 +277,19 @@ pub(super) fn read_question<'a>(
     }
 }
 
+/// Returns what is wrong with the columns that an expected step requires.
+fn lacks_columns(question: &Question<'_>) -> Option<Problem> {
+    let mut steps = question.groups.iter().flatten().flatten();
+    steps.find_map(|step| {
+        let (missing, known) = step.missing_columns()?;
+        let required = step.rules.required_columns.as_deref().unwrap_or_default();
+        let name = required.get(*missing.first()?)?.to_string();
+        Some(Problem::UnknownColumn { name, known: known.into() })
+    })
+}
+
 /// Whether a value is a template or question rather than a list of templates.
-pub(super) fn is_line(document: &Document, value: &str) -> bool {
+fn is_line(document: &Document, value: &str) -> bool {
     document.is_lines() || value.trim_ascii_start().starts_with('{')
 }
 

@@ -13,7 +13,7 @@ use crate::trajectory::{Ending, RecordedIn, Step, Trajectory, Usage};
 
 /// A record, with the id of its question if it has one.
 pub(in crate::read) struct ResponseRecord<'a> {
-    pub(in crate::read) id: Option<Cow<'a, str>>,
+    pub(super) id: Option<Cow<'a, str>>,
     pub(in crate::read) trajectory: Trajectory<'a>,
     /// Whether it has any known key besides those that say what it is a response to.
     pub(super) says_something: bool,
@@ -65,6 +65,14 @@ pub(in crate::read) fn read_record(text: &str) -> Result<ResponseRecord<'_>, ser
     let (id, met) = (form.question_id.and_then(json::scalar_text), form.met);
     let no_trial = form.trial.filter(|trial| trial_of(trial).is_none());
     Ok(ResponseRecord { id, trajectory: form.read(), says_something, no_trial, met, unknown })
+}
+
+/// Reads a response that is a text of its own: the id of its question, if it has one, and what the
+/// subject did.
+pub fn read_response(
+    text: &str,
+) -> Result<(Option<Cow<'_, str>>, Trajectory<'_>), serde_json::Error> {
+    read_record(text).map(|record| (record.id, record.trajectory))
 }
 
 /// Reads the number of a trial: a whole number from 1 on.

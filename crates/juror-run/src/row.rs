@@ -6,16 +6,13 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use juror_document::{Document, Format, Problem};
+use juror_document::{Document, Format};
 use juror_json::{self as json, Object};
+use juror_score::read::{NotRead, read_question, read_response};
+use juror_score::{Case, Ending, Question, Trajectory};
 use serde_json::value::RawValue;
 
-use super::index::ReferenceIndex;
-use super::reference::{NotRead, read_question};
-use super::responses::{ResponseRecord, read_record};
-use crate::question::Question;
-use crate::record::Case;
-use crate::trajectory::{Ending, Trajectory};
+use crate::reference_index::ReferenceIndex;
 
 /// Where the question of a row is.
 #[derive(Clone, Copy)]
@@ -127,13 +124,13 @@ impl<'a> Row<'a> {
 }
 
 fn read_answer<'a>(text: &'a str, again: &'a OnceLock<Document>) -> Answer<'a> {
-    if let Ok(ResponseRecord { id, trajectory, .. }) = read_record(text.trim_ascii()) {
+    if let Ok((id, trajectory)) = read_response(text.trim_ascii()) {
         return Answer { id, trajectory };
     }
     let document = document_of("response", text, again);
     let text = quoted(document);
-    match read_record(text) {
-        Ok(ResponseRecord { id, trajectory, .. }) => Answer { id, trajectory },
+    match read_response(text) {
+        Ok((id, trajectory)) => Answer { id, trajectory },
         Err(error) => {
             let why = document.complaint(text, &error).problem;
             let fields: Object<'a> = serde_json::from_str(text).unwrap_or_default();
@@ -164,17 +161,6 @@ fn unread_question<'a>(id: Option<Cow<'a, str>>, template: Option<Cow<'a, str>>)
     let text: &RawValue = json::from_str("\"\"").expect("an empty text is JSON");
     let (id, template) = (id.unwrap_or_default(), template.unwrap_or_default());
     Question { id, template, text, answer: None, groups: None }
-}
-
-/// What is wrong with the columns that an expected step requires.
-pub(super) fn lacks_columns(question: &Question<'_>) -> Option<Problem> {
-    let mut steps = question.groups.iter().flatten().flatten();
-    steps.find_map(|step| {
-        let (missing, known) = step.missing_columns()?;
-        let required = step.rules.required_columns.as_deref().unwrap_or_default();
-        let name = required.get(*missing.first()?)?.to_string();
-        Some(Problem::UnknownColumn { name, known: known.into() })
-    })
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! A reference as an index: its text, and where in it each question stands.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use juror_document::{Document, Problems};
 use juror_json::{self as json, Object};
+use juror_score::read::read_reference;
 use serde_json::value::RawValue;
-
-use super::reference::{is_line, read_reference};
 
 /// The questions of a reference by id, each as its text.
 ///
@@ -61,6 +60,11 @@ impl ReferenceIndex {
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
+}
+
+/// Whether a value is a template or question rather than a list of templates.
+fn is_line(document: &Document, value: &str) -> bool {
+    document.is_lines() || value.trim_ascii_start().starts_with('{')
 }
 
 /// Finds the questions of a document that was read without problems.
