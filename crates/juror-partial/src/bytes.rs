@@ -22,16 +22,24 @@ const NAME: &[u8] = b"juror.partial/";
 /// The version of the format.
 const VERSION: &[u8] = b"1\n";
 
+/// More shards than anybody makes.
+const MOST_SHARDS: u32 = 1_000_000;
+
 /// The length of the checksum.
 const CHECKSUM: usize = 16;
+
+/// Adds what stands before and after the content.
+fn sealed(content: &[u8]) -> Vec<u8> {
+    let checksum = blake3::hash(content);
+    [NAME, VERSION, content, &checksum.as_bytes()[..CHECKSUM]].concat()
+}
 
 impl Partial {
     /// Returns the bytes, equal for equal partials.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut content = Writer::default();
         self.write(&mut content);
-        let checksum = blake3::hash(&content.0);
-        [NAME, VERSION, &content.0, &checksum.as_bytes()[..CHECKSUM]].concat()
+        sealed(&content.0)
     }
 
     /// Reads the bytes of a partial. Refuses whatever is not one, is damaged or cut off, or was
@@ -81,7 +89,7 @@ impl Partial {
         let rules = read_rules(reader)?;
         let columns = read_columns(reader)?;
         let origin = read_origin(reader)?;
-        let n_owed = reader.small()?;
+        let n_owed = u16::try_from(reader.small()?).map_err(|_| Unreadable::Damaged)?.into();
         let templates =
             reader.map(|reader| Ok((reader.text()?, read_template(reader, columns.len())?)))?;
         let repeats: Vec<BTreeMap<Vec<u64>, u64>> = reader
@@ -272,7 +280,7 @@ fn read_origin(reader: &mut Reader<'_>) -> Result<Option<Origin>, Unreadable> {
         return Ok(None);
     }
     let whole = reader.list(|reader| Ok((reader.text()?, reader.text()?)))?;
-    let of = reader.small()?;
+    let of = Some(reader.small()?).filter(|of| *of <= MOST_SHARDS).ok_or(Unreadable::Damaged)?;
     let shards = reader.list(Reader::small)?.into_iter().collect();
     Ok(Some(Origin { whole, of, shards }))
 }
@@ -288,7 +296,24 @@ fn read_template(reader: &mut Reader<'_>, n_columns: usize) -> Result<Template, 
         *at.ok_or(Unreadable::Damaged)? = tally;
     }
     template.steps = read_steps(reader)?;
-    Ok(template)
+    if is_possible(&template) { Ok(template) } else { Err(Unreadable::Damaged) }
+}
+
+/// Whether counts are no larger than what they are parts of: whoever subtracts may rely on it.
+fn is_possible(template: &Template) -> bool {
+    let Template { n_answers, n_errors, n_alone, tallies, .. } = template;
+    let of_tally = |Tally { series, coverage, alone, several }: &Tally| {
+        let (n_applicable, n_scored) = (coverage.n_applicable as u64, coverage.n_scored as u64);
+        let several_of_alone = several.n <= alone.n_scored && several.n_values <= series.n;
+        n_scored <= n_applicable
+            && n_applicable <= *n_answers
+            && n_scored <= series.n
+            && alone.n_applicable <= n_applicable
+            && alone.n_scored <= n_scored.min(alone.n_applicable)
+            && alone.n_solved <= alone.n_scored
+            && several_of_alone
+    };
+    n_errors <= n_answers && n_alone <= n_answers && tallies.iter().all(of_tally)
 }
 
 fn read_steps(reader: &mut Reader<'_>) -> Result<Steps, Unreadable> {
@@ -328,7 +353,7 @@ fn read_series(reader: &mut Reader<'_>) -> Result<Series, Unreadable> {
         return Ok(Series::default());
     }
     let any_real = reader.flag()?;
-    let range = Some(Range { min: reader.finite()?, max: reader.finite()? });
+    let range = Range { min: reader.finite()?, max: reader.finite()? };
     let (sum, squares) = (read_sum(reader)?, read_sum(reader)?);
     let (values, n_told) = if reader.flag()? {
         let buckets = reader.map(|reader| {
@@ -349,10 +374,10 @@ fn read_series(reader: &mut Reader<'_>) -> Result<Series, Unreadable> {
         let n_told = total(counts.values()).filter(|_| counts.len() <= MOST_DISTINCT);
         (Values::Counted(counts), n_told)
     };
-    if n_told != Some(n) {
+    if n_told != Some(n) || range.min.total_cmp(&range.max).is_gt() {
         return Err(Unreadable::Damaged);
     }
-    Ok(Series { n, any_real, range, sum, squares, values })
+    Ok(Series { n, any_real, range: Some(range), sum, squares, values })
 }
 
 fn total<'c>(counts: impl Iterator<Item = &'c u64>) -> Option<u64> {
@@ -383,4 +408,64 @@ fn read_trial(reader: &mut Reader<'_>, n_columns: usize) -> Result<TrialRow, Unr
         Ok(Cell { column, values: reader.list(Reader::finite_bits)? })
     })?;
     Ok(TrialRow { trial, cells })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use juror_score::{Aggregator, Number, Observation, ObservedStep, Profile};
+    use proptest::prelude::*;
+
+    /// A partial that has something of everything.
+    fn partial() -> Partial {
+        let mut aggregator = Aggregator::new(&Profile::V6, &["taste".to_owned()]);
+        let number = |value| Number::real(value).expect("finite");
+        for at in 0..30_u32 {
+            let recall = |value| vec![("retrieval_context_recall", number(value))];
+            let step = |name, value| ObservedStep {
+                name,
+                is_error: at % 3 == 0,
+                is_empty: at % 2 == 0,
+                values: recall(value),
+            };
+            aggregator.observe(&Observation {
+                id: &(at / 3).to_string(),
+                template: if at % 2 == 0 { "even" } else { "odd" },
+                trial: (at > 9).then_some(at),
+                is_error: at % 5 == 0,
+                values: vec![("steps_score", number(f64::from(at % 2))), ("taste", number(-0.1))],
+                repeats: vec![("answer_relevance", vec![0.5, 1.0])],
+                steps: vec![step("retrieval", 0.25), step("retrieval", 1.0), step("look", 0.0)],
+                ..Observation::default()
+            });
+        }
+        let whole = vec![("the reference".to_owned(), "abc".to_owned())];
+        Partial::of(&aggregator).from_shard(Origin::new(whole, 2, 3))
+    }
+
+    proptest! {
+        /// Whoever computes a checksum can write anything.
+        #[test]
+        fn content_that_was_made_up_is_refused_or_harmless(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            let mut out = Writer::default();
+            partial().write(&mut out);
+            let mut content = out.0;
+            for (at, byte) in changes {
+                let at = at.index(content.len());
+                content[at] = byte;
+            }
+            if let Ok(partial) = Partial::from_bytes(&sealed(&content)) {
+                let n_verdicts: u64 =
+                    partial.repeats.iter().flat_map(BTreeMap::values).sum();
+                // So many verdicts would be a file of gigabytes.
+                if n_verdicts < 1_000_000 && partial.n_answers() < 1_000_000 {
+                    partial.finish(0.95);
+                }
+                let again = Partial::from_bytes(&partial.to_bytes()).expect("its own bytes");
+                prop_assert_eq!(again.to_bytes(), partial.to_bytes());
+            }
+        }
+    }
 }

@@ -27,7 +27,7 @@ pub enum Unreadable {
 }
 
 /// More than any count can be: sums of counts do not overflow.
-const TOO_MANY: u64 = 1 << 48;
+const TOO_MANY: u64 = 1 << 40;
 
 /// Bytes that are left to be read.
 pub(crate) struct Reader<'b> {

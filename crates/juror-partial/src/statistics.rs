@@ -46,7 +46,7 @@ impl Merged<'_> {
                 column,
                 tally: &self.all[at],
                 n_answers,
-                n_missing: groups.iter().map(|group| group.n_missing).sum(),
+                n_missing: groups.iter().fold(0, |sum, own| own.n_missing.saturating_add(sum)),
                 confidence,
             };
             let estimate = scope.over_templates(&groups);
@@ -131,7 +131,7 @@ impl<'p> Questions<'p> {
 
     fn n_missing(&self) -> u64 {
         let of_trials = self.trials.iter().map(|own| self.n_missing_of(own.n_answers));
-        self.n_alone * self.n_missing_of(1) + of_trials.sum::<u64>()
+        self.n_alone.saturating_mul(self.n_missing_of(1)).saturating_add(of_trials.sum::<u64>())
     }
 
     fn has_trials(&self) -> bool {
@@ -194,10 +194,10 @@ impl<'p> Group<'p> {
             tally,
             several: tally.several.clone(),
             n_questions: tally.alone.n_scored,
-            n_missing: tally.alone.n_applicable * questions.n_missing_of(1),
+            n_missing: tally.alone.n_applicable.saturating_mul(questions.n_missing_of(1)),
         };
         for own in tried.iter().filter(|own| own.template == template) {
-            group.n_missing += own.n_missing;
+            group.n_missing = group.n_missing.saturating_add(own.n_missing);
             if !own.scores.is_empty() {
                 group.n_questions += 1;
                 let values = own.values.iter().flatten().copied();
@@ -284,7 +284,7 @@ impl Scope<'_> {
         let n_applicable = tally.coverage.n_applicable;
         let rows = RowCounts {
             n_scored: tally.coverage.n_scored,
-            n_error: n_applicable - tally.coverage.n_scored + size(self.n_missing),
+            n_error: (n_applicable - tally.coverage.n_scored).saturating_add(size(self.n_missing)),
             n_not_applicable: size(self.n_answers) - n_applicable,
         };
         let median = median(&mut tally.series.middle()).unwrap_or(estimate.mean.mean);

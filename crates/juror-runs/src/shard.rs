@@ -14,6 +14,9 @@ pub struct Shard {
     pub of: u32,
 }
 
+/// More shards than anybody makes.
+const MOST_SHARDS: u32 = 1_000_000;
+
 /// What identifies a shard of a run: the whole list, and the part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShardIdentity {
@@ -35,7 +38,7 @@ pub enum NotAShard {
     )]
     Unreadable(String),
     /// Its number is not one of those that there are.
-    #[error("there is no shard {0}: they are counted from 1 on")]
+    #[error("there is no shard {0}: they are counted from 1 on, to a million at most")]
     OutOfRange(Shard),
     /// Nothing in the environment says which shard it is.
     #[error(
@@ -71,7 +74,7 @@ impl Shard {
         } else {
             Shard { number: whole(number)?, of: of.ok_or_else(unreadable)? }
         };
-        let exists = (1..=shard.of).contains(&shard.number);
+        let exists = shard.of <= MOST_SHARDS && (1..=shard.of).contains(&shard.number);
         if exists { Ok(shard) } else { Err(NotAShard::OutOfRange(shard)) }
     }
 
@@ -148,11 +151,20 @@ mod tests {
             ("3", &[][..], "`3` is no shard"),
             ("a/3", &[], "`a/3` is no shard"),
             ("-1/3", &[], "`-1/3` is no shard"),
-            ("0/3", &[], "there is no shard 0/3: they are counted from 1 on"),
-            ("4/3", &[], "there is no shard 4/3: they are counted from 1 on"),
-            ("1/0", &[], "there is no shard 1/0: they are counted from 1 on"),
+            ("0/3", &[], "there is no shard 0/3: they are counted from 1 on, to a million at most"),
+            (
+                "1/2000000",
+                &[],
+                "there is no shard 1/2000000: they are counted from 1 on, to a million at most",
+            ),
+            ("4/3", &[], "there is no shard 4/3: they are counted from 1 on, to a million at most"),
+            ("1/0", &[], "there is no shard 1/0: they are counted from 1 on, to a million at most"),
             ("auto", &kubernetes, "`auto` does not say how many shards there are"),
-            ("auto/2", &slurm, "there is no shard 3/2: they are counted from 1 on"),
+            (
+                "auto/2",
+                &slurm,
+                "there is no shard 3/2: they are counted from 1 on, to a million at most",
+            ),
         ] {
             assert_eq!(read(text, variables), Err(why.to_owned()), "{text}");
         }
