@@ -545,9 +545,9 @@ impl Problem {
                  in objects by question id or with a `question_id`"
                     .into(),
             ),
-            Problem::ResponsesInstead => {
-                Some("`juror eval REFERENCE RESPONSES -o results.jsonl` makes results of them".into())
-            }
+            Problem::ResponsesInstead => Some(
+                "`juror eval REFERENCE RESPONSES -o results.jsonl` makes results of them".into(),
+            ),
             Problem::BadSetting { hint, .. } => hint.clone().map(Into::into),
             Problem::UnknownSetting { hint, .. } => Some(hint.clone().into()),
             Problem::Label(problem) => problem.hint(),

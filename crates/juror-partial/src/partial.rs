@@ -384,9 +384,9 @@ impl<'a> Rows<'a> {
         for (values, (row, score)) in of_rows.zip(item_scores(column)) {
             let tally = &mut templates[items[row].group as usize].tallies[at];
             for value in values {
-                tally.series.push(value.number);
+                tally.series.push(value.number());
             }
-            let plain = |value: &ScoredValue| value.number.value;
+            let plain = |value: &ScoredValue| value.value;
             if let Some(cells) = self.of_trials.get_mut(&row) {
                 if let Some(cell) = cells.last_mut() {
                     cell.values = values.iter().map(|value| plain(value).to_bits()).collect();

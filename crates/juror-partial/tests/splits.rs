@@ -111,12 +111,7 @@ fn answers(most: usize, n_steps: usize) -> impl Strategy<Value = Vec<Answer>> {
             template: format!("template {}", (template * 5) % 7),
             trial: None,
             is_error,
-            traits: Traits {
-                answer: has_answer,
-                steps: true,
-                retrieval: true,
-                expected_retrieval: true,
-            },
+            traits: Traits { answer: has_answer, ..Traits::ALL },
             values,
             repeats: repeats.unwrap_or_default(),
             steps,

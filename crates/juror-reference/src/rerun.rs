@@ -42,7 +42,8 @@ pub fn rerun(
         is_query && !has_failed && step.fields.get_set("output").is_none()
     };
     let trajectories = dataset.questions.iter().flat_map(|question| {
-        let others = responses.further_trials(question).map(|at| responses.of_trial(question, at));
+        let others =
+            responses.further_trials(&question.id).map(|at| responses.of_trial(question, at));
         std::iter::once(responses.of(question)).chain(others.collect::<Vec<_>>())
     });
     let steps = trajectories.flat_map(|trajectory| trajectory.steps.iter().flatten());

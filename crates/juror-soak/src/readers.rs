@@ -48,8 +48,13 @@ pub(crate) struct Reader {
 
 /// The limits of answers in the soak: part of the default ones, so that an input that reaches a
 /// limit differs from one that has none, and leaves time for others.
-const LIMITS: Limits =
-    Limits { table_cells: 1 << 18, documents: 1 << 16, step_pairs: 1 << 18, pairing_work: 1 << 23 };
+const LIMITS: Limits = Limits {
+    table_cells: 1 << 18,
+    documents: 1 << 16,
+    step_pairs: 1 << 18,
+    pairing_work: 1 << 23,
+    word_pairs: 1 << 26,
+};
 
 const YAML: &[Shape] = &[shapes::aliases, shapes::deep_yaml, shapes::directives];
 

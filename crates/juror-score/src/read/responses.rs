@@ -22,8 +22,8 @@ use crate::trajectory::Trajectory;
 pub use kept::{Deferred, Kept};
 pub(super) use parts::ResponseParts;
 pub(super) use reader::{ResponseReader, failed_trajectory};
-pub(super) use record::{ResponseRecord, read_record};
 pub use record::read_response;
+pub(super) use record::{ResponseRecord, read_record};
 pub use trials::RepeatedIds;
 
 /// The responses of a file, by question: their trajectories, or what stands for them until they are

@@ -99,7 +99,7 @@ fn told(reference: &[u8], responses: &[u8], profile: &Profile, options: ReadOpti
     };
     writeln!(told, "{:#?} {}", answers.problems(), answers.have_answers()).expect("told");
     let Ok(questions) = questions else { return told };
-    writeln!(told, "{:#?}", answers.unknown(&responses, &questions)).expect("told");
+    writeln!(told, "{:#?}", answers.unknown(&responses, questions.ids())).expect("told");
     for (index, id) in questions.ids().enumerate() {
         let further = answers.further_trials(id).into_iter().map(Some);
         for trial in [None].into_iter().chain(further) {

@@ -13,7 +13,7 @@ use crate::trajectory::{Ending, RecordedIn, Step, Trajectory, Usage};
 
 /// A record, with the id of its question if it has one.
 pub(in crate::read) struct ResponseRecord<'a> {
-    pub(super) id: Option<Cow<'a, str>>,
+    pub(in crate::read) id: Option<Cow<'a, str>>,
     pub(in crate::read) trajectory: Trajectory<'a>,
     /// Whether it has any known key besides those that say what it is a response to.
     pub(super) says_something: bool,
