@@ -67,13 +67,11 @@ mod tests {
 
     #[test]
     fn work_ends_when_its_time_is_up_and_not_before() {
-        assert_eq!(
-            until(Instant::now(), || loop {
-                take_step()
-            }),
-            Err::<(), _>(TimeIsUp)
-        );
-        let later = Instant::now() + std::time::Duration::from_secs(3600);
+        let forever = || loop {
+            take_step();
+        };
+        assert_eq!(until(Instant::now(), forever), Err::<(), _>(TimeIsUp));
+        let later = Instant::now() + std::time::Duration::from_hours(1);
         assert_eq!(until(later, || (0..10_000).for_each(|_| take_step())), Ok(()));
         with_room(|| (0..10_000).for_each(|_| take_step()));
     }

@@ -88,9 +88,14 @@ fn mistakes_in_files_have_a_place() {
     assert!(missing.starts_with("none.ttl: "), "{missing}");
 }
 
+fn numbered_triples(n_triples: usize) -> String {
+    let triples: Vec<String> = (0..n_triples).map(|n| format!("<x:{n}> <x:p> {n} .\n")).collect();
+    triples.concat()
+}
+
 #[test]
 fn a_graph_that_is_too_large_says_what_it_would_take() {
-    let text: String = (0..100).map(|n| format!("<x:{n}> <x:p> {n} .\n")).collect();
+    let text = numbered_triples(100);
     let options = LoadOptions { most_triples: 50, ..LoadOptions::default() };
     let error = Triples::parse("g.ttl", text.as_bytes(), &options).expect_err("too large");
     let told = error.to_string();
@@ -124,7 +129,7 @@ fn named_graphs_are_found_by_name_or_in_the_union() {
 
 #[test]
 fn a_query_stops_when_its_time_is_up_and_when_its_table_is_full() {
-    let text: String = (0..300).map(|n| format!("<x:{n}> <x:p> {n} .\n")).collect();
+    let text = numbered_triples(300);
     let graph = Graph::Triples(parse("g.ttl", &text).expect("Turtle"));
     let all = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }";
     let query = Query::parse(all, &QueryOptions::default()).expect("a query");

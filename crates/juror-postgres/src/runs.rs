@@ -39,7 +39,7 @@ pub struct SharedRuns {
 
 impl SharedRuns {
     /// Opens the store at an address, and makes its tables if there are none.
-    pub fn open(address: Address) -> Result<SharedRuns, StoreError> {
+    pub fn open(address: &Address) -> Result<SharedRuns, StoreError> {
         let session = Session::open(address.of_all_runs())?;
         let own = session.clone();
         wait(session.there(async move { schema::prepare(&own.address).await }))?;
@@ -47,7 +47,7 @@ impl SharedRuns {
     }
 
     /// Opens the store at an address if there is one.
-    pub fn open_existing(address: Address) -> Result<Option<SharedRuns>, StoreError> {
+    pub fn open_existing(address: &Address) -> Result<Option<SharedRuns>, StoreError> {
         let session = Session::open(address.of_all_runs())?;
         let own = session.clone();
         let is_there = wait(session.there(async move { schema::is_there(&own.address).await }))?;

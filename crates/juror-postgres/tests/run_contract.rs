@@ -13,7 +13,7 @@ struct Schema(Address, TempDir);
 
 impl RunSite for Schema {
     fn runs(&self) -> Box<dyn RunStore> {
-        Box::new(SharedRuns::open(self.0.clone()).expect("a store"))
+        Box::new(SharedRuns::open(&self.0).expect("a store"))
     }
 
     fn folder(&self) -> &Path {

@@ -180,7 +180,7 @@ fn outputs_are_replaced_however_they_are_written() {
         r#"[{{"template_id":"t","questions":[{{"id":"q","question_text":"x","reference_steps":[[{{"name":"sparql_query","args":{{"query":"{query}"}}}}]]}}]}}]"#
     );
     let new = refreshed(&json(&text), &graph(&turtle));
-    assert!(new.text.starts_with(text.split(r#"}]]"#).next().expect("a start")), "{}", new.text);
+    assert!(new.text.starts_with(text.split("}]]").next().expect("a start")), "{}", new.text);
     assert_eq!(found(&json(&new.text), &graph(&turtle)), [], "{}", new.text);
 }
 

@@ -191,5 +191,5 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 }
 
 fn failed(path: &Path, error: &io::Error) -> StoreError {
-    StoreError::Failed { path: path.to_owned(), reason: reason(error).to_string() }
+    StoreError::Failed { path: path.to_owned(), reason: reason(error) }
 }

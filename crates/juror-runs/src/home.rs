@@ -104,7 +104,7 @@ fn choose(root: &Path, run: &Manifest, resume: Resume) -> Result<Chosen, RunLogE
     }
     let store = open_run_store(root, StoreUse::Keep).map_err(RunLogError::Store)?;
     match store {
-        Some(store) => choose_shared(store, run, resume).map_err(RunLogError::Store),
+        Some(store) => choose_shared(&store, run, resume).map_err(RunLogError::Store),
         None => Ok(choose_folder(root, run, resume)),
     }
 }

@@ -25,8 +25,8 @@ pub fn open_run_store(
         return Ok(Some(Arc::new(RunFolders::new(place))));
     };
     let store = match use_of {
-        StoreUse::Keep => Some(SharedRuns::open(address)?),
-        StoreUse::Existing | StoreUse::Read => SharedRuns::open_existing(address)?,
+        StoreUse::Keep => Some(SharedRuns::open(&address)?),
+        StoreUse::Existing | StoreUse::Read => SharedRuns::open_existing(&address)?,
     };
     Ok(store.map(|store| Arc::new(store) as Arc<dyn RunStore>))
 }
@@ -70,7 +70,7 @@ impl RunFolder {
         let Some(name) = address.run().map(ToOwned::to_owned) else {
             return Err(names_no_run(&address));
         };
-        let folder = RunFolder::shared(Arc::new(SharedRuns::open(address)?), &name)?;
+        let folder = RunFolder::shared(Arc::new(SharedRuns::open(&address)?), &name)?;
         if let Some(shared) = &folder.shared {
             shared.refresh()?;
         }

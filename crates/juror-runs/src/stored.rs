@@ -237,13 +237,13 @@ fn folders_in(root: &Path) -> io::Result<Vec<PathBuf>> {
 /// Returns the runs in a database, or the one that the address names.
 fn shared_runs(root: &Path) -> Result<Vec<Result<StoredRun, RunReadError>>, RunReadError> {
     let Some(store) = open_run_store(root, StoreUse::Read)? else { return Ok(Vec::new()) };
-    let named = address_of(root)?.and_then(|address| address.run().map(ToOwned::to_owned));
-    let names = match named {
+    let one = address_of(root)?.and_then(|address| address.run().map(ToOwned::to_owned));
+    let all = match one {
         Some(name) => vec![name],
         None => store.runs()?,
     };
     let mut runs = Vec::new();
-    for name in names {
+    for name in all {
         match StoredRun::in_store(store.clone(), &name) {
             Err(RunReadError::Store(error)) => return Err(error.into()),
             other => runs.push(other),

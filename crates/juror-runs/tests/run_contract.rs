@@ -19,8 +19,8 @@ impl RunSite for Folders {
     }
 }
 
-fn folders() -> Option<Folders> {
-    Some(Folders(tempfile::tempdir().expect("a folder")))
+fn folders() -> Folders {
+    Folders(tempfile::tempdir().expect("a folder"))
 }
 
-juror_store::run_contract!(folders());
+juror_store::run_contract!(Some(folders()));

@@ -45,7 +45,7 @@ times under `timing`. Under `juror` a result file adds up tokens and costs: `age
 /// 0.3 and its `r-efi` 5; the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build,
 /// has `bitflags` 1; `PostgreSQL`'s protocol has `base64` 0.22 and `fallible-iterator` 0.2, and
 /// its user's name `wasi` 0.14; Oxigraph's readers of XML have `quick-xml` 0.37, and its random
-/// functions `rand` 0.9 where PostgreSQL's have 0.10.
+/// functions `rand` 0.9 where `PostgreSQL`'s have 0.10.
 const SEVERAL_VERSIONS: [&str; 11] = [
     "base64",
     "bitflags",

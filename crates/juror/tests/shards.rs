@@ -32,7 +32,8 @@ impl Stage {
                 let output = if right { n } else { n + 1 };
                 json!({"id": format!("{n}{name}"), "name": name, "args": {}, "output": output.to_string(), "status": if n % 5 == 4 { "error" } else { "success" }})
             };
-            let mut steps = vec![step("find", n % 3 > 0), step("look", n % 4 > 0)];
+            let mut steps =
+                vec![step("find", !n.is_multiple_of(3)), step("look", !n.is_multiple_of(4))];
             if n % 6 == 5 {
                 steps.insert(0, step("wait", false));
             }

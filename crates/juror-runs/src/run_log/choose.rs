@@ -73,14 +73,15 @@ pub(crate) fn choose_folder(root: &Path, run: &Manifest, resume: Resume) -> Chos
 
 /// Chooses the run of a database in the same way.
 pub(crate) fn choose_shared(
-    store: Arc<dyn RunStore>,
+    store: &Arc<dyn RunStore>,
     run: &Manifest,
     resume: Resume,
 ) -> Result<Chosen, StoreError> {
     let names = store.runs()?;
-    let known = if resume.fresh { Vec::new() } else { known_shared(&*store, run, &names)? };
-    let name_of =
-        |shown: &PathBuf| names.iter().find(|name| PathBuf::from(store.place_of(name)) == *shown);
+    let known = if resume.fresh { Vec::new() } else { known_shared(&**store, run, &names)? };
+    let name_of = |shown: &PathBuf| {
+        names.iter().find(|name| shown.as_os_str() == store.place_of(name).as_str())
+    };
     // If the database is gone by now, opening the log reports why.
     let is_idle = |shown: &PathBuf| {
         name_of(shown).is_some_and(|name| !store.is_held(name).unwrap_or_default())

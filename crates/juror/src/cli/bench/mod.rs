@@ -86,7 +86,7 @@ pub(super) struct BenchArgs {
     limit: Option<usize>,
 
     /// Take only one of several shards of all of these: 3/10 is the third of ten. auto/10 takes the
-    /// number from JOB_COMPLETION_INDEX or SLURM_ARRAY_TASK_ID.
+    /// number from `JOB_COMPLETION_INDEX` or `SLURM_ARRAY_TASK_ID`.
     #[arg(long, value_name = "I/N", env = "JUROR_SHARD", value_parser = parse_shard)]
     shard: Option<Shard>,
 

@@ -183,7 +183,7 @@ pub(super) struct ReportArgs {
     statistics: Vec<String>,
 
     /// Evaluate only one of several shards of the questions: 3/10 is the third of ten. auto/10 takes
-    /// the number from JOB_COMPLETION_INDEX or SLURM_ARRAY_TASK_ID.
+    /// the number from `JOB_COMPLETION_INDEX` or `SLURM_ARRAY_TASK_ID`.
     #[arg(long, value_name = "I/N", env = "JUROR_SHARD", value_parser = parse_shard, conflicts_with = "agent")]
     shard: Option<Shard>,
 

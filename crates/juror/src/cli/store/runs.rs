@@ -55,12 +55,12 @@ fn why(copied: Copied) -> &'static str {
 
 /// Opens the store to copy from, and returns the names of the runs that are meant.
 fn source(from: &str) -> anyhow::Result<(Arc<dyn RunStore>, Vec<String>)> {
-    let (root, named) = parts(from)?;
+    let (root, one) = parts(from)?;
     let place = shown(Path::new(from)).display().to_string();
     let nothing = || anyhow::anyhow!("{place}: there are no runs here");
     let store = open_run_store(&root, StoreUse::Read)?.ok_or_else(nothing)?;
     let mut names = store.runs()?;
-    names.retain(|name| named.as_ref().is_none_or(|named| named == name));
+    names.retain(|name| one.as_ref().is_none_or(|one| one == name));
     anyhow::ensure!(!names.is_empty(), nothing());
     Ok((store, names))
 }
