@@ -38,27 +38,32 @@ pub(super) struct GraphArgs {
 
     /// Header that the endpoint gets, such as 'Authorization: Bearer env:TOKEN'; env:NAME stands for
     /// what a variable holds, and no value is ever shown. May be repeated.
-    #[arg(long = "graph-header", visible_alias = "header", value_name = "HEADER")]
+    #[arg(
+        id = "graph-header",
+        long = "graph-header",
+        visible_alias = "header",
+        value_name = "HEADER"
+    )]
     headers: Vec<String>,
 
     /// Prefix that queries may use without declaring it. May be repeated.
-    #[arg(long = "graph-prefix", value_name = "NAME=IRI")]
+    #[arg(id = "graph-prefix", long = "graph-prefix", value_name = "NAME=IRI")]
     prefixes: Vec<String>,
 
     /// How long one query may take, in seconds.
-    #[arg(long = "graph-timeout", value_name = "SECONDS", default_value_t = 30.0, env = "JUROR_GRAPH_TIMEOUT", value_parser = seconds)]
+    #[arg(id = "graph-timeout", long = "graph-timeout", value_name = "SECONDS", default_value_t = 30.0, env = "JUROR_GRAPH_TIMEOUT", value_parser = seconds)]
     timeout: f64,
 
     /// Let queries use SERVICE, by which the endpoint calls other servers.
-    #[arg(long = "graph-service", env = "JUROR_GRAPH_SERVICE", value_parser = boolish())]
+    #[arg(id = "graph-service", long = "graph-service", env = "JUROR_GRAPH_SERVICE", value_parser = boolish())]
     service: bool,
 
     /// Let queries without GRAPH see the triples of all named graphs, as many servers do.
-    #[arg(long = "graph-union", env = "JUROR_GRAPH_UNION", value_parser = boolish())]
+    #[arg(id = "graph-union", long = "graph-union", env = "JUROR_GRAPH_UNION", value_parser = boolish())]
     union: bool,
 
     /// The most triples that are read into memory.
-    #[arg(long = "graph-triples", value_name = "N", default_value_t = LoadOptions::default().most_triples, env = "JUROR_GRAPH_TRIPLES", value_parser = parse_count::<usize>)]
+    #[arg(id = "graph-triples", long = "graph-triples", value_name = "N", default_value_t = LoadOptions::default().most_triples, env = "JUROR_GRAPH_TRIPLES", value_parser = parse_count::<usize>)]
     triples: usize,
 }
 

@@ -58,7 +58,7 @@ fn cut_off(mut command: Command) {
     let command = command.stderr(Stdio::piped()).stdout(Stdio::null());
     let mut juror = command.spawn().expect("juror runs");
     let mut said = BufReader::new(juror.stderr.take().expect("what it says")).lines();
-    let is_answered = said.by_ref().map_while(Result::ok).any(|line| line.starts_with("[7/"));
+    let is_answered = said.by_ref().map_while(Result::ok).any(|line| line.starts_with("[ 7/"));
     assert!(is_answered, "some queries are answered");
     juror.kill().expect("killed");
     juror.wait().expect("ended");
