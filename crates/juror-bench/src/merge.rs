@@ -50,7 +50,7 @@ pub enum MergeRunsError {
         what: &'static str,
     },
     /// A shard is not finished.
-    #[error("{}: shard {shard} is not finished\n  hint: run its command again, which goes on with it", folder.display())]
+    #[error("{}: shard {shard} is not finished\n  hint: run its command again to resume it", folder.display())]
     Unfinished {
         /// The run.
         folder: PathBuf,

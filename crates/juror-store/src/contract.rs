@@ -446,7 +446,7 @@ pub fn one_process_at_a_time_holds_a_run(site: &impl RunSite) {
     assert!(other.hold("a").expect("reached").is_some());
 }
 
-/// A run that another process goes on with grows where it ended.
+/// A run that another process resumes grows where it ended.
 pub fn a_run_that_is_gone_on_with_grows_where_it_ended(site: &impl RunSite) {
     for line in ["one", "two", "three"] {
         append(&*held(site, "a"), line);

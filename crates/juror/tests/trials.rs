@@ -249,5 +249,5 @@ fn judges_judge_every_answer_and_equal_ones_once() {
     assert_eq!(ids, ["\"a\" 1", "\"a\" 10", "\"a\" 2", "\"b\" 1", "\"b\" 2", "\"c\" null"]);
     let again = stage.run(&format!("{line} --retry-errors --cache-mode off"), &variables);
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(again.stderr.contains("6 questions judged already"), "{}", again.stderr);
+    assert!(again.stderr.contains("6 questions already judged"), "{}", again.stderr);
 }

@@ -134,7 +134,7 @@ fn shards_of_which_one_was_killed_merge_to_the_run_of_one_process() {
     );
     let again = Ended::of(&mut command(&stage, &agent, &run, &format!("{options} --jobs 2")));
     assert_eq!(again.code, 0, "{}", again.stderr);
-    assert!(again.stderr.contains("goes on with runs/3"), "{}", again.stderr);
+    assert!(again.stderr.contains("resuming runs/3"), "{}", again.stderr);
 
     let merged = merge(&stage, &words);
     assert_eq!(merged.code, 0, "{}", merged.stderr);

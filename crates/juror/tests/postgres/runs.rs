@@ -120,7 +120,7 @@ fn settings_name_the_database_and_an_unfinished_run_is_gone_on_with() {
     killed.kill().expect("killed");
     killed.wait().expect("ended");
     let ended = done(stage.run(&words));
-    assert!(ended.stderr.contains("going on with postgresql://"), "{ended}");
+    assert!(ended.stderr.contains("resuming postgresql://"), "{ended}");
     let runs = stage.runs(&["runs", "-c", "juror.yaml", "--json"]);
     assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("complete")));
     assert!(stage.model.seen().len() <= 100 + CONCURRENCY);
@@ -140,7 +140,7 @@ fn a_run_whose_program_was_killed_is_gone_on_with_from_another_machine() {
     assert!(n_judged + 2 * CONCURRENCY >= n_asked, "{n_judged} of {n_asked} are judged");
     // Nothing but the database knows of the run.
     let ended = done(end(stage.judge_in(&run)));
-    assert!(ended.stderr.contains("judged already"), "{ended}");
+    assert!(ended.stderr.contains("already judged"), "{ended}");
     assert_eq!(stage.model.seen().len(), n_asked + N_QUESTIONS - n_judged);
     assert_eq!(stage.n_judged(database), N_QUESTIONS);
 }
