@@ -354,7 +354,7 @@ mod tests {
         for (text, told) in [
             ("postgresql://ann:hush@db.org", "it names no database"),
             ("postgresql://ann:hush@db.org:port/e", "it is not an address"),
-            ("postgresql://ann:hush@db.org/e?sslmode=require", "does not say who answers"),
+            ("postgresql://ann:hush@db.org/e?sslmode=require", "does not verify the server"),
             ("postgresql://ann:hush@db.org/e?schema=A-b", "a schema has small letters"),
             ("postgresql://ann:hush@db.org/e?pool=3", "a parameter `pool`"),
             ("postgresql://ann:hush@db.org/e?patience=long", "no number of seconds"),

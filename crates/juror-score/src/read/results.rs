@@ -612,7 +612,7 @@ mod tests {
                 (4, "`steps_score` is a boolean, not a number, and is left out"),
                 (
                     2,
-                    "`steps_score` is a text, not a number, and is left out of the statistics, here and 1 times more",
+                    "`steps_score` is a text, not a number, and is left out of the statistics, here and in 1 more place",
                 ),
                 (3, "`total_tokens` is too large a number"),
             ] {
