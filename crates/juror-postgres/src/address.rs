@@ -357,7 +357,7 @@ mod tests {
             ("postgresql://ann:hush@db.org/e?sslmode=require", "does not verify the server"),
             ("postgresql://ann:hush@db.org/e?schema=A-b", "a schema has small letters"),
             ("postgresql://ann:hush@db.org/e?pool=3", "a parameter `pool`"),
-            ("postgresql://ann:hush@db.org/e?patience=long", "no number of seconds"),
+            ("postgresql://ann:hush@db.org/e?patience=long", "not a number of seconds"),
             ("postgresql://ann:hush@db.org/e?run=a/b", "a run is named like a folder"),
             ("postgresql://ann:hush@db.org/e?run=..", "a run is named like a folder"),
             ("postgresql://ann:hush@db.org/e#x", "must be written as %23"),
