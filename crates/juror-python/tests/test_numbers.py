@@ -72,7 +72,7 @@ def test_numbers_that_are_none_are_read_wherever_they_come_from(
         copied = [result["elapsed_sec"], result["actual_steps"][0]["args"]["x"]]
         assert [repr(one) for one in copied] == [repr(kept)] * 2, source
         [told] = [record.getMessage() for record in caplog.records]
-        assert f"`{word}` is read as a text" in told, source
+        assert f"`{word}` is read as text" in told, source
         aggregates = juror.compute_aggregates([result])
         assert aggregates["micro"]["elapsed_sec"]["sum"] == 0, source
         assert aggregates["micro"]["input_tokens"]["sum"] == 5, source
