@@ -97,7 +97,13 @@ pub(crate) fn in_words(address: &Address, error: &Error) -> StoreError {
             message.to_owned(),
             Some("the tables were deleted; make them with `juror store migrate`"),
         ),
-        state if *state == SqlState::INVALID_SQL_STATEMENT_NAME => return pooled(address),
+        // A statement that was prepared in another session, or one of another client in this one.
+        state
+            if [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT]
+                .contains(state) =>
+        {
+            return pooled(address);
+        }
         _ => (message.to_owned(), None),
     };
     trouble(address, problem, hint)
