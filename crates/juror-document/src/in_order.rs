@@ -59,7 +59,8 @@ fn read_parts<'a, R: Send>(
 }
 
 /// Splits a text at line ends into parts of at least so many bytes.
-fn parts_of(text: &str, least: usize) -> Vec<&str> {
+pub fn parts_of(text: &str, least: usize) -> Vec<&str> {
+    let least = least.max(1);
     let mut parts = Vec::with_capacity(text.len() / least + 1);
     let mut rest = text;
     while let Some(end) = rest.as_bytes().get(least..).and_then(|rest| memchr::memchr(b'\n', rest))

@@ -49,7 +49,7 @@ pub use document::{
 pub use dotenv::{Variables, read_variables};
 pub use exact::{ComparedJson, bytes_compared, same_json, shown};
 pub use found_problems::FoundProblems;
-pub use in_order::read_in_order;
+pub use in_order::{parts_of, read_in_order};
 pub use label_problem::LabelProblem;
 pub use look::Look;
 pub use not_numbers::Quoted;

@@ -111,14 +111,5 @@ pub(super) fn parts_of(text: &str) -> Vec<&str> {
     const LARGE: usize = 8 << 20;
     const MOST: usize = 8;
     let least = if text.len() < LARGE { text.len() } else { text.len() / MOST };
-    let mut parts = Vec::with_capacity(MOST);
-    let mut rest = text;
-    while let Some(end) = rest.as_bytes().get(least..).and_then(|rest| memchr::memchr(b'\n', rest))
-    {
-        let (part, after) = rest.split_at(least + end + 1);
-        parts.push(part);
-        rest = after;
-    }
-    parts.push(rest);
-    parts
+    juror_document::parts_of(text, least)
 }
