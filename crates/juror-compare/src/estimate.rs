@@ -144,7 +144,7 @@ impl Estimate {
         clusters: &[u32],
         confidence: f64,
     ) -> Option<Estimate> {
-        if n_distinct(clusters) < clusters.len() {
+        if any_shared(clusters) {
             Estimate::clustered(values, clusters, confidence)
         } else {
             Estimate::independent(values, is_share(info), confidence)
@@ -205,6 +205,13 @@ fn wilson(values: &[f64], confidence: f64) -> Option<Interval> {
 /// Whether an interval says anything: one without a width only says that values do not vary.
 pub(crate) fn has_width(interval: &Interval) -> bool {
     interval.high > interval.low
+}
+
+/// Whether a cluster has several values.
+fn any_shared(clusters: &[u32]) -> bool {
+    // Rows come by question and questions often by template, so neighbours mostly decide.
+    let is_ascending = clusters.is_sorted_by(|a, b| a < b);
+    !is_ascending && n_distinct(clusters) < clusters.len()
 }
 
 /// How many distinct clusters there are.

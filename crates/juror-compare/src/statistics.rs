@@ -195,61 +195,40 @@ impl Statistics {
     }
 
     fn with_unseen(table: &ScoreTable, n_unseen: usize, confidence: f64) -> Statistics {
-        let kind = Kind::of(table.level());
         let questions = QuestionNumbers::of(table);
         let n_unseen = n_unseen * questions.n_owed.max(1);
-        let clusters = questions.clusters_of_rows(table);
         let mut all = Statistics {
             questions: questions.n_questions,
             answers: table.items().len(),
             errors: table.items().iter().filter(|item| item.is_error).count(),
             missing: questions.n_missing() + n_unseen,
             groups: table.groups().map(|group| (group.to_owned(), ByMetric::default())).collect(),
-            ..Statistics::empty(kind, confidence)
+            ..Statistics::empty(Kind::of(table.level()), confidence)
         };
-        for column in table.columns() {
-            let micro = Numbers::of_all(table, column, &clusters, &questions);
-            let micro = micro.with_errors(n_unseen);
-            let without = all.without_mean(column, &micro);
-            let Some(micro) = micro.statistics(column, confidence) else {
-                all.without_mean.extend(without.map(|own| (column.name.to_string(), own)));
-                continue;
-            };
-            all.micro.insert(column.name.to_string(), micro);
-            let by_question = questions.means_by_group(table, column);
-            let groups = Numbers::by_group(table, column, &questions);
-            all.add_groups(column, groups, &by_question);
-            let trials = trial_statistics(table, column, &questions, confidence);
-            all.trials.extend(trials.map(|trials| (column.name.to_string(), trials)));
-            let judge = JudgeStatistics::of(column.repeats());
-            all.judge.extend(judge.map(|judge| (column.name.to_string(), judge)));
+        let all_failed = all.errors == all.answers;
+        let clusters = questions.clusters_of_rows(table);
+        let rows = Rows { table, questions, clusters, n_unseen, all_failed, confidence };
+        let columns = table.map_columns(|column| rows.statistics(column));
+        for (column, own) in table.columns().iter().zip(columns) {
+            all.add(&column.name, own);
         }
         all
     }
 
-    /// Says why a metric has no mean, if it should have one. Whether judges were to judge is not known
-    /// here, but steps are always compared.
-    fn without_mean(&self, column: &ScoreColumn, numbers: &Numbers) -> Option<WithoutMean> {
-        let (n_scored, n_error) = numbers.counts();
-        let all_failed = self.errors == self.answers && column.name == "steps_score";
-        let why = match (n_scored, n_error) {
-            (1.., _) => NoMean::TooLarge,
-            (0, 1..) if all_failed => NoMean::AllFailed,
-            _ => return None,
-        };
-        Some(WithoutMean { n_scored, n_error, why })
-    }
-
-    /// Adds the statistics of a metric by group, and over groups.
-    fn add_groups(&mut self, column: &ScoreColumn, groups: Vec<Numbers>, by_question: &[Vec<f64>]) {
-        let values: Vec<&Vec<f64>> =
-            groups.iter().map(|group| &group.values).filter(|values| !values.is_empty()).collect();
-        let over_groups = macro_statistics(&values, by_question, self.confidence);
-        let name = column.name.to_string();
-        self.macro_means.extend(over_groups.map(|own| (name.clone(), own)));
-        for (own, numbers) in self.groups.values_mut().zip(groups) {
-            let statistics = numbers.statistics(column, self.confidence);
-            own.extend(statistics.map(|statistics| (name.clone(), statistics)));
+    /// Adds what is known about a metric.
+    fn add(&mut self, name: &str, own: Result<OfColumn, Option<WithoutMean>>) {
+        let named = || name.to_owned();
+        match own {
+            Ok(own) => {
+                self.micro.insert(named(), own.micro);
+                self.macro_means.extend(own.over_groups.map(|own| (named(), own)));
+                for (group, own) in self.groups.values_mut().zip(own.groups) {
+                    group.extend(own.map(|own| (named(), own)));
+                }
+                self.trials.extend(own.trials.map(|own| (named(), own)));
+                self.judge.extend(own.judge.map(|own| (named(), own)));
+            }
+            Err(without) => self.without_mean.extend(without.map(|own| (named(), own))),
         }
     }
 
@@ -259,14 +238,78 @@ impl Statistics {
     }
 }
 
+/// The rows that statistics are computed of.
+struct Rows<'t> {
+    table: &'t ScoreTable,
+    questions: QuestionNumbers,
+    /// The cluster of each row.
+    clusters: Vec<u32>,
+    /// Answers that have no row, of questions that have none.
+    n_unseen: usize,
+    all_failed: bool,
+    confidence: f64,
+}
+
+/// Everything that is known about a metric that has a mean.
+struct OfColumn {
+    micro: MetricStatistics,
+    over_groups: Option<MacroStatistics>,
+    /// In the order of the groups.
+    groups: Vec<Option<MetricStatistics>>,
+    trials: Option<TrialStatistics>,
+    judge: Option<JudgeStatistics>,
+}
+
+impl Rows<'_> {
+    /// Computes the statistics of a metric. If it has no mean and should have one, says why.
+    fn statistics(&self, column: &ScoreColumn) -> Result<OfColumn, Option<WithoutMean>> {
+        let Rows { table, questions, confidence, .. } = self;
+        let micro = Numbers::of_all(table, column, &self.clusters, questions);
+        let micro = micro.with_errors(self.n_unseen);
+        let (n_scored, n_error) = micro.counts();
+        let Some(micro) = micro.statistics(column, *confidence) else {
+            return Err(self.without_mean(column, n_scored, n_error));
+        };
+        let groups = Numbers::by_group(table, column, questions);
+        let by_question = questions.means_by_group(table, column);
+        let over_groups = macro_statistics(&groups, &by_question, *confidence);
+        let of_group = |numbers: Numbers| numbers.statistics(column, *confidence);
+        Ok(OfColumn {
+            micro,
+            over_groups,
+            groups: groups.into_iter().map(of_group).collect(),
+            trials: trial_statistics(table, column, questions, *confidence),
+            judge: JudgeStatistics::of(column.repeats()),
+        })
+    }
+
+    /// Says why a metric has no mean, if it should have one. Whether judges were to judge is not known
+    /// here, but steps are always compared.
+    fn without_mean(
+        &self,
+        column: &ScoreColumn,
+        n_scored: usize,
+        n_error: usize,
+    ) -> Option<WithoutMean> {
+        let why = match (n_scored, n_error) {
+            (1.., _) => NoMean::TooLarge,
+            (0, 1..) if self.all_failed && column.name == "steps_score" => NoMean::AllFailed,
+            _ => return None,
+        };
+        Some(WithoutMean { n_scored, n_error, why })
+    }
+}
+
 /// The mean over groups of their values. Answers to one question, and its steps, are not
 /// independent, so that the error of fixed groups is that of the questions' means.
 fn macro_statistics(
-    groups: &[&Vec<f64>],
+    groups: &[Numbers],
     by_question: &[Vec<f64>],
     confidence: f64,
 ) -> Option<MacroStatistics> {
-    let estimate = statistics::macro_mean(groups)?;
+    let values = groups.iter().map(|group| &group.values);
+    let values: Vec<&Vec<f64>> = values.filter(|values| !values.is_empty()).collect();
+    let estimate = statistics::macro_mean(&values)?;
     let of_questions = statistics::macro_mean(by_question);
     Some(MacroStatistics::new(&estimate, of_questions.as_ref(), confidence))
 }

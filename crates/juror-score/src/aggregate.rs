@@ -3,8 +3,6 @@
 //! Shards of a dataset can be aggregated separately and merged with the same result.
 
 use std::borrow::Cow;
-use std::panic::resume_unwind;
-use std::thread;
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
@@ -351,26 +349,12 @@ impl Aggregator {
     /// Computes the statistics of each column that some question has or that is always written, in
     /// the order of the columns.
     fn column_spreads(&self) -> Vec<ColumnSpreads<'_>> {
-        let written: Vec<&ScoreColumn> =
-            self.scores.columns().iter().filter(|column| column.is_written()).collect();
-        let n_values: usize = written.iter().map(|column| column.values().len()).sum();
-        let spreads_of = |column| ColumnSpreads::of(&self.scores, column);
-        let half = written.len() / 2;
-        if n_values < ENOUGH_FOR_TWO_THREADS || half == 0 {
-            return written.into_iter().map(spreads_of).collect();
-        }
-        let (first, second) = written.split_at(half);
-        thread::scope(|scope| {
-            let second = scope.spawn(|| second.iter().copied().map(spreads_of).collect::<Vec<_>>());
-            let mut all: Vec<_> = first.iter().copied().map(spreads_of).collect();
-            all.extend(second.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            all
-        })
+        let spreads = self.scores.map_columns(|column| {
+            column.is_written().then(|| ColumnSpreads::of(&self.scores, column))
+        });
+        spreads.into_iter().flatten().collect()
     }
 }
-
-/// From this many numbers on, sorting them takes longer than starting a thread.
-const ENOUGH_FOR_TWO_THREADS: usize = 50_000;
 
 /// The statistics of a metric.
 struct ColumnSpreads<'t> {

@@ -6,6 +6,9 @@
 //! each other.
 
 use std::borrow::Cow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{iter, thread};
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
@@ -15,6 +18,9 @@ use crate::finding::Verdict;
 use crate::metric::{ATTEMPT_METRICS, Level, MetricInfo, QUESTION_METRICS};
 use crate::scorecard::Scorecard;
 use crate::stats::{Number, Series};
+
+/// From this many numbers on, sorting them takes longer than starting threads.
+const ENOUGH_FOR_THREADS: usize = 8192;
 
 /// Rows of judged things, and a column for each metric.
 #[derive(Clone, Debug)]
@@ -94,7 +100,7 @@ impl ScoreTable {
     /// An empty table for answers to questions. `custom` are the names of the metrics of custom
     /// evaluations, `custom_needs` what each needs of a question, as far as that is known.
     pub fn of_questions(custom: &[String], custom_needs: &[Traits]) -> ScoreTable {
-        let needs = custom_needs.iter().copied().chain(std::iter::repeat(Traits::NONE));
+        let needs = custom_needs.iter().copied().chain(iter::repeat(Traits::NONE));
         let own = custom.iter().zip(needs).map(|(name, needs)| {
             let name = Cow::Owned(name.clone());
             ScoreColumn { name, info: None, needs, ..ScoreColumn::default() }
@@ -150,6 +156,24 @@ impl ScoreTable {
     /// The column of a metric.
     pub fn column(&self, name: &str) -> Option<&ScoreColumn> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Computes something of each column, in the order of the columns, on all cores if there are
+    /// numbers enough.
+    pub fn map_columns<'t, T: Send>(&'t self, of: impl Fn(&'t ScoreColumn) -> T + Sync) -> Vec<T> {
+        let n_values: usize = self.columns.iter().map(|column| column.values.len()).sum();
+        if n_values < ENOUGH_FOR_THREADS {
+            return self.columns.iter().map(of).collect();
+        }
+        // Columns differ in how many numbers they have, so a thread that is done takes the next one.
+        let next = AtomicUsize::new(0);
+        let take = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            Some((at, of(self.columns.get(at)?)))
+        };
+        let mut all = on_all_cores(self.columns.len(), || iter::from_fn(take).collect());
+        all.sort_unstable_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, own)| own).collect()
     }
 
     /// What is known about a row and a metric. For many rows, [`ScoreTable::standings`] is faster.
@@ -314,6 +338,20 @@ fn is_exempt(card: &Scorecard<'_>, column: &ScoreColumn) -> bool {
         Some(Verdict::Failed(_) | Verdict::Scored(_)) => false,
         None => card.error().is_none(),
     }
+}
+
+/// Does the same work on as many threads as there are cores, at most `n_most`, and puts together what
+/// each of them returns.
+fn on_all_cores<T: Send>(n_most: usize, work: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
+    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(n_most);
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(&work)).collect();
+        let mut all = work();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all
+    })
 }
 
 /// Positions are stored in 32 bits: a table has fewer rows than that.

@@ -196,8 +196,9 @@ pub struct ResultWriter<'w> {
 
 impl RecordWriter for ResultWriter<'_> {
     type Buffer = Vec<Vec<u8>>;
-    /// Waiting results take as much memory as their questions.
-    const AHEAD: usize = 2;
+    /// Waiting results take as much memory as their questions. With fewer, threads wait for each other
+    /// whenever the one that writes has no core.
+    const AHEAD: usize = 8;
 
     fn buffer(&self) -> Vec<Vec<u8>> {
         let reasons = self.explains.then(Vec::new);
