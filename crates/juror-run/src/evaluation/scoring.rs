@@ -1,6 +1,10 @@
 //! Scores every question of a dataset, in order, on several threads.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use juror_score::read::CaseRoom;
@@ -55,50 +59,47 @@ impl<W: RecordWriter> Scoring<'_, W> {
         let mut aggregator = plan.aggregator();
         let mut questions = Vec::with_capacity(n_questions);
         let mut n_errors = 0;
+        let n_chunks = n_questions.div_ceil(CHUNK);
+        let (give_back, buffers) = channel();
+        let to_do = Mutex::new(ToDo { chunks: 0..n_chunks, buffers });
         thread::scope(|scope| {
-            // Thread t scores chunks t, t + n, t + 2n …, and its channel holds only a few of them:
-            // reading the channels in turn yields the order of the dataset with little memory.
-            let channels: Vec<(Receiver<_>, Sender<_>)> = (0..n_threads)
-                .map(|first| {
-                    let (sender, receiver) = sync_channel(W::AHEAD);
-                    let (give_back, used) = channel();
-                    scope.spawn(move || self.work(first, n_threads, &sender, &used));
-                    (receiver, give_back)
-                })
-                .collect();
-            for index in 0..n_questions.div_ceil(CHUNK) {
-                let (receiver, give_back) = &channels[index % n_threads];
+            // Sent before any thread ends, so they arrive.
+            (0..n_chunks.min(n_threads * W::AHEAD)).for_each(|_| drop(give_back.send(None)));
+            let (sender, receiver) = channel();
+            for sender in vec![sender; n_threads] {
+                scope.spawn(|| self.work(&to_do, sender));
+            }
+            let mut done = InOrder { receiver, early: BTreeMap::new() };
+            for index in 0..n_chunks {
                 if interrupt.is_set() {
                     return Err(EvaluationError::Interrupted);
                 }
-                // A worker sends all of its chunks before it ends.
-                let Ok(mut chunk) = receiver.recv() else { break };
+                // All chunks arrive before the threads end.
+                let Some(mut chunk) = done.take(index) else { break };
                 take(&mut chunk.buffer)?;
                 aggregator.merge(chunk.aggregator);
                 n_errors += chunk.questions.iter().filter(|own| own.is_error).count();
                 questions.extend(chunk.questions);
-                // A worker that has ended needs no more buffers.
-                let _ = give_back.send(chunk.buffer);
+                // If no thread is left, nobody needs buffers.
+                let _ = give_back.send(Some(chunk.buffer));
                 tell(Event::Judged { questions: questions.len(), errors: n_errors });
             }
+            // However this ends, threads that wait for a buffer learn that there will be none.
+            drop(give_back);
             Ok(())
         })?;
         Ok((aggregator, questions))
     }
 
-    fn work(
-        &self,
-        first: usize,
-        n_threads: usize,
-        sender: &SyncSender<Chunk<W::Buffer>>,
-        used: &Receiver<W::Buffer>,
-    ) {
-        let n_chunks = self.evaluation.n_cases().div_ceil(CHUNK);
-        for index in (first..n_chunks).step_by(n_threads) {
-            // Buffers are reused, because fresh memory is expensive.
-            let buffer = used.try_recv().unwrap_or_else(|_| self.writer.buffer());
+    /// Scores chunks until none is left. A panic is passed on, or everybody would wait for its chunk.
+    fn work(&self, to_do: &Mutex<ToDo<W::Buffer>>, done: Sender<Done<W::Buffer>>) {
+        while let Some((index, buffer)) = next_of(to_do) {
+            let score = || {
+                let buffer = buffer.unwrap_or_else(|| self.writer.buffer());
+                self.chunk(index, buffer)
+            };
             // The receiver is gone if an output failed: there is nothing left to do.
-            if sender.send(self.chunk(index, buffer)).is_err() {
+            if done.send((index, catch_unwind(AssertUnwindSafe(score)))).is_err() {
                 return;
             }
         }
@@ -118,6 +119,46 @@ impl<W: RecordWriter> Scoring<'_, W> {
             questions.push(QuestionSummary::of(&record, index));
         }
         Chunk { buffer, aggregator, questions }
+    }
+}
+
+/// The chunks that no thread has taken yet, and the buffers that they may be written into.
+///
+/// There are few buffers, so threads cannot run far ahead of the one that takes the results. A thread
+/// has its buffer before it knows its chunk, and chunks are taken in order: the chunk that is waited
+/// for has a buffer, or will get the next one.
+struct ToDo<B> {
+    chunks: Range<usize>,
+    /// Buffers are reused, because fresh memory is expensive; `None` stands for one yet to be made.
+    buffers: Receiver<Option<B>>,
+}
+
+/// Takes the next chunk, and a buffer for it, as soon as there is one.
+fn next_of<B>(to_do: &Mutex<ToDo<B>>) -> Option<(usize, Option<B>)> {
+    let mut to_do = to_do.lock().unwrap_or_else(PoisonError::into_inner);
+    let buffer = to_do.buffers.recv().ok()?;
+    Some((to_do.chunks.next()?, buffer))
+}
+
+/// The position of a chunk, and the chunk, unless scoring it panicked.
+type Done<B> = (usize, thread::Result<Chunk<B>>);
+
+/// Chunks in the order of the dataset, whichever is done first.
+struct InOrder<B> {
+    receiver: Receiver<Done<B>>,
+    early: BTreeMap<usize, Chunk<B>>,
+}
+
+impl<B> InOrder<B> {
+    /// Waits for a chunk; `None` if it will never come.
+    fn take(&mut self, index: usize) -> Option<Chunk<B>> {
+        loop {
+            if let Some(chunk) = self.early.remove(&index) {
+                return Some(chunk);
+            }
+            let (index, chunk) = self.receiver.recv().ok()?;
+            self.early.insert(index, chunk.unwrap_or_else(|panic| resume_unwind(panic)));
+        }
     }
 }
 

@@ -7,9 +7,15 @@ use super::*;
 
 /// Collects the ids of the questions, in the order in which records are taken.
 #[derive(Default)]
-struct Ids(Vec<String>);
+struct Ids {
+    taken: Vec<String>,
+    panics_at: Option<&'static str>,
+    /// Whether no record can be taken.
+    is_broken: bool,
+}
 
-struct IdWriter;
+/// Panics when it meets this id, if there is one.
+struct IdWriter(Option<&'static str>);
 
 impl RecordWriter for IdWriter {
     type Buffer = Vec<String>;
@@ -20,6 +26,7 @@ impl RecordWriter for IdWriter {
     }
 
     fn write(&self, record: &Record<'_>, _: usize, buffer: &mut Vec<String>) {
+        assert_ne!(self.0, Some(&*record.case.question.id), "a bug");
         buffer.push(record.case.question.id.to_string());
     }
 }
@@ -37,16 +44,16 @@ impl Sink for Ids {
     where
         Self: 'w,
     {
-        Ok(IdWriter)
+        Ok(IdWriter(self.panics_at))
     }
 
     fn take(&mut self, buffer: &mut Vec<String>) -> Result<(), EvaluationError> {
-        self.0.append(buffer);
-        Ok(())
+        self.taken.append(buffer);
+        if self.is_broken { Err(EvaluationError::InputsChanged) } else { Ok(()) }
     }
 
     fn end(self, _: Aggregator) -> Result<Vec<String>, EvaluationError> {
-        Ok(self.0)
+        Ok(self.taken)
     }
 }
 
@@ -64,13 +71,17 @@ fn reference(n_questions: usize) -> Document {
 }
 
 fn run(n_questions: usize, responses: &str, interrupt: &Interrupt) -> Run {
+    run_into(Ids::default(), n_questions, responses, interrupt)
+}
+
+fn run_into(sink: Ids, n_questions: usize, responses: &str, interrupt: &Interrupt) -> Run {
     let (reference, responses) = (reference(n_questions), document("responses.json", responses));
     let mut plan = Plan::new(Profile::V5);
     plan.threads = 3;
     let inputs = Inputs { reference: &reference, responses: &responses };
     let evaluation = Evaluation::open(&plan, inputs).expect("readable");
     let mut n_scored = 0;
-    let outcome = evaluation.run(Judging::default(), Ids::default(), interrupt, |event| {
+    let outcome = evaluation.run(Judging::default(), sink, interrupt, |event| {
         if let Event::Judged { questions, .. } = event {
             n_scored = questions;
         }
@@ -90,6 +101,16 @@ fn records_come_in_the_order_of_the_dataset_whatever_the_threads() {
     let expected: Vec<String> = (0..100).map(|index| format!("q{index}")).collect();
     assert_eq!((run.ids.expect("ids"), run.n_scored), (expected, 100));
     assert_eq!(run.warnings, []);
+}
+
+#[test]
+fn scoring_ends_if_an_output_fails_or_a_thread_panics() {
+    let broken = Ids { is_broken: true, ..Ids::default() };
+    let run = run_into(broken, 1_000, "{}", &Interrupt::default());
+    assert!(matches!(run.ids, Err(EvaluationError::InputsChanged)));
+    let panicking = Ids { panics_at: Some("q500"), ..Ids::default() };
+    let run = || run_into(panicking, 1_000, "{}", &Interrupt::default());
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
 }
 
 #[test]
