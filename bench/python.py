@@ -92,7 +92,7 @@ def build_wheel() -> Path:
         run(compare.find_python(), "-m", "venv", folder)
         run(python, "-m", "pip", "install", "--quiet", "maturin==1.16.0")
     manifest = PROJECT / "crates/juror-python/Cargo.toml"
-    run(folder / "bin/maturin", "build", "--profile", "dist", "--locked", "-m", manifest, "-o", wheels)
+    run(folder / "bin/maturin", "build", "--release", "--locked", "-m", manifest, "-o", wheels)
     return max(wheels.glob("juror_eval-*.whl"), key=lambda path: path.stat().st_mtime)
 
 
