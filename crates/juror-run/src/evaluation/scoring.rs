@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use juror_score::read::CaseRoom;
+use juror_read::CaseRoom;
 use juror_score::{Aggregator, Finding, Judgement, Record, TooLarge, Verdict};
 
 use super::{Evaluation, EvaluationError, RecordWriter};

@@ -46,8 +46,8 @@ use clap::{Args, Parser, Subcommand};
 use juror_document::{Document, Problems};
 use juror_files::load_settings;
 use juror_pages::FileKind;
+use juror_read::RepeatedIds;
 use juror_run::{Plan, Settings};
-use juror_score::read::RepeatedIds;
 use juror_score::{Aggregates, Profile};
 use serde_json::value::RawValue;
 

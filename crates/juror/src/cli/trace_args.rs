@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use juror_document::{Document, Format};
 use juror_files::{load_settings, open_stream};
-use juror_score::read::read_reference;
+use juror_read::read_reference;
 use juror_traces::{Importer, Joined, JoinedBy, Joiner, Questions, Report, Rules, Spill, is_trace};
 
 use super::count;
