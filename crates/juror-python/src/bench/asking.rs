@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use juror_args::agent_args::live_agent;
 use juror_ask::{
     AskError, QuestionSelection, Questioning, QuestioningOptions, ResponseFile, select_questions,
 };
@@ -209,8 +210,7 @@ impl AskingOptions {
         environment: &Environment,
     ) -> Result<AgentOptions, Refusal> {
         let Some(declared) = &self.identity else {
-            let agent =
-                juror::live_agent(&self.agent, self.name.as_ref(), &self.words, environment);
+            let agent = live_agent(&self.agent, self.name.as_ref(), &self.words, environment);
             return agent.map_err(|error| asked(error.to_string()));
         };
         let timeout = seconds(self.agent_timeout)?;

@@ -8,7 +8,7 @@ use juror_report::{Palette, visible};
 use crate::exit::Outside;
 
 /// Prints data. A reader that stops early, as `head` does, is not an error.
-pub(crate) fn print_data(text: &str) -> Result<(), Outside> {
+pub fn print_data(text: &str) -> Result<(), Outside> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -20,7 +20,7 @@ pub(crate) fn print_data(text: &str) -> Result<(), Outside> {
 
 /// Prints data that quotes files, such as the problems found in them: like notes, it cannot control the
 /// terminal.
-pub(crate) fn print_quoting(text: &str) -> Result<(), Outside> {
+pub fn print_quoting(text: &str) -> Result<(), Outside> {
     print_data(&harmless(text))
 }
 
@@ -30,20 +30,20 @@ fn harmless(text: &str) -> String {
 }
 
 /// Flushes standard output, which nobody else does if the program is embedded in another.
-pub(crate) fn flush() {
+pub fn flush() {
     // If the reader is gone, nothing is lost.
     let _ = std::io::stdout().lock().flush();
 }
 
 /// Prints a note for the user. It may quote files, so control characters are escaped and cannot
 /// control the terminal.
-pub(crate) fn print_note(text: &str) {
+pub fn print_note(text: &str) {
     // In a single write, since agents write to standard error, too.
     let _ = std::io::stderr().lock().write_all(format!("{}\n", harmless(text)).as_bytes());
 }
 
 /// Prints an error; each problem of a file is printed as one.
-pub(crate) fn print_error(error: &anyhow::Error) {
+pub fn print_error(error: &anyhow::Error) {
     match error.downcast_ref::<Problems>() {
         None => {
             let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
@@ -61,12 +61,12 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 }
 
 /// Prints a warning.
-pub(crate) fn warn(text: &str) {
+pub fn warn(text: &str) {
     print_note(&format!("warning: {text}"));
 }
 
 /// Prints problems that do not prevent the work, a few of each kind.
-pub(crate) fn warn_all(problems: &Problems) {
+pub fn warn_all(problems: &Problems) {
     for line in few_of_each(problems) {
         warn(&line);
     }
@@ -74,7 +74,7 @@ pub(crate) fn warn_all(problems: &Problems) {
 
 /// Renders problems: of each kind the first with its hint, a few more on one line each, and the
 /// number of the rest.
-pub(crate) fn few_of_each(problems: &Problems) -> Vec<String> {
+pub fn few_of_each(problems: &Problems) -> Vec<String> {
     let mut lines = Vec::new();
     for kind in problems.folded(Problems::FEW) {
         let (first, others) = (kind.first.first(), kind.first.iter().skip(1));
@@ -96,7 +96,7 @@ fn these(n: usize) -> &'static str {
 }
 
 /// Returns colours for a terminal, unless the user turned them off.
-pub(crate) fn palette() -> Palette {
+pub fn palette() -> Palette {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let terminal = std::io::stdout().is_terminal();
     if wanted && terminal { Palette::Colour } else { Palette::Plain }

@@ -11,7 +11,7 @@ use juror_files::{load_settings, open_stream};
 use juror_read::read_reference;
 use juror_traces::{Importer, Joined, JoinedBy, Joiner, Questions, Report, Rules, Spill, is_trace};
 
-use super::count;
+use crate::count;
 use crate::exit::Outside;
 
 /// The extensions of files that are traces, whatever is in them.
@@ -28,7 +28,7 @@ const NAMED: usize = 10;
 
 /// What a user says about traces.
 #[derive(Args, Clone, Default)]
-pub(super) struct TraceArgs {
+pub struct TraceArgs {
     /// For traces: a YAML file with names of steps, error patterns and more; see docs/traces.md.
     #[arg(long, value_name = "FILE", env = "JUROR_MAP", help_heading = "Traces")]
     map: Option<String>,
@@ -41,16 +41,17 @@ pub(super) struct TraceArgs {
 
 impl TraceArgs {
     /// Whether the user says anything about traces.
-    pub(super) fn is_given(&self) -> bool {
+    pub fn is_given(&self) -> bool {
         self.map.is_some() || self.question_id.is_some()
     }
 
-    pub(super) fn map(&self) -> Option<&String> {
+    /// The file of rules, if the user names one.
+    pub fn map(&self) -> Option<&String> {
         self.map.as_ref()
     }
 
     /// Combines the map and the arguments.
-    pub(super) fn rules(&self) -> anyhow::Result<Rules> {
+    pub fn rules(&self) -> anyhow::Result<Rules> {
         let mut rules = match &self.map {
             Some(name) => Rules::read(&load_settings(name)?)?,
             None => Rules::default(),
@@ -60,7 +61,7 @@ impl TraceArgs {
     }
 
     /// Reads a trace as responses to the questions of a reference; says what was recognized.
-    pub(super) fn responses(
+    pub fn responses(
         &self,
         name: &str,
         reference: &Document,
@@ -75,7 +76,7 @@ impl TraceArgs {
 }
 
 /// Whether responses are a trace, by the beginning of the file. Standard input holds responses.
-pub(super) fn holds_trace(name: &str) -> anyhow::Result<bool> {
+pub fn holds_trace(name: &str) -> anyhow::Result<bool> {
     let lower = name.to_ascii_lowercase();
     if name == "-" || BINARY.iter().any(|end| lower.ends_with(end)) {
         return Ok(name != "-");
@@ -87,7 +88,7 @@ pub(super) fn holds_trace(name: &str) -> anyhow::Result<bool> {
 }
 
 /// Returns the questions of a reference, for joining.
-pub(super) fn questions(reference: &Document) -> anyhow::Result<Questions> {
+pub fn questions(reference: &Document) -> anyhow::Result<Questions> {
     let dataset = read_reference(reference)?;
     let text = |text| juror_json::text_or_json(text).into_owned();
     let texts: Vec<_> = dataset.questions.iter().map(|question| text(question.text)).collect();
@@ -96,7 +97,7 @@ pub(super) fn questions(reference: &Document) -> anyhow::Result<Questions> {
 }
 
 /// An import under way: conversations become lines of responses.
-pub(super) struct Import {
+pub struct Import {
     importer: Importer,
     joiner: Joiner,
     unjoined: Unjoined,
@@ -104,8 +105,9 @@ pub(super) struct Import {
 }
 
 /// What came of an import.
-pub(super) struct Imported {
-    pub(super) report: Report,
+pub struct Imported {
+    /// What was read.
+    pub report: Report,
     unjoined: Unjoined,
     has_reference: bool,
 }
@@ -128,7 +130,8 @@ impl Unjoined {
 }
 
 impl Import {
-    pub(super) fn begin(rules: Rules, questions: Option<Questions>) -> Import {
+    /// Begins an import; with questions, conversations are joined to them.
+    pub fn begin(rules: Rules, questions: Option<Questions>) -> Import {
         // Without a place for it, everything is held in memory.
         let spill = tempfile::tempfile().ok().map(|file| Box::new(file) as Box<dyn Spill>);
         let has_reference = questions.is_some();
@@ -141,7 +144,7 @@ impl Import {
     }
 
     /// Reads a file; each response is a line.
-    pub(super) fn read(&mut self, name: &str, each: &mut dyn FnMut(String)) -> anyhow::Result<()> {
+    pub fn read(&mut self, name: &str, each: &mut dyn FnMut(String)) -> anyhow::Result<()> {
         let mut stream = open_stream(name)?;
         let Import { importer, joiner, unjoined, .. } = self;
         let told = if name == "-" { "<stdin>" } else { name };
@@ -154,7 +157,7 @@ impl Import {
     }
 
     /// Ends the import: traces that were spread over files come last.
-    pub(super) fn finish(self, each: &mut dyn FnMut(String)) -> anyhow::Result<Imported> {
+    pub fn finish(self, each: &mut dyn FnMut(String)) -> anyhow::Result<Imported> {
         let Import { importer, mut joiner, mut unjoined, has_reference } = self;
         let report = importer.finish(&mut |conversation| {
             let joined = joiner.join(&conversation);
@@ -172,14 +175,14 @@ fn line(conversation: &juror_traces::Conversation, joined: &Joined) -> String {
 
 impl Imported {
     /// Says what was recognized and how much was imported.
-    pub(super) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         let conversations = count(self.report.n_conversations, "conversation");
         let steps = count(self.report.n_steps(), "step");
         format!("{}{conversations}, {steps}\n", self.report.recognized())
     }
 
     /// Warns of what costs scores, or may.
-    pub(super) fn warnings(&self) -> String {
+    pub fn warnings(&self) -> String {
         let warnings = self.report.warnings();
         if warnings.is_empty() {
             return String::new();
@@ -188,7 +191,7 @@ impl Imported {
     }
 
     /// Lists what joins no question.
-    pub(super) fn unjoined(&self) -> String {
+    pub fn unjoined(&self) -> String {
         if self.unjoined.n == 0 {
             return String::new();
         }

@@ -5,11 +5,11 @@
 use clap::Args;
 use juror_report::Threshold;
 
-use super::gate::parse_limit;
+use crate::gate::parse_limit;
 
 /// What a question needs to pass.
 #[derive(Args, Default)]
-pub(super) struct JunitArgs {
+pub struct JunitArgs {
     /// Score that a question needs to pass in reports (.md .junit.xml) [default: the full score of
     /// the metric that says best whether answers are right: steps_score, sopr_score, …].
     #[arg(long, value_name = "METRIC=VALUE", env = "JUROR_JUNIT_THRESHOLD", value_parser = parse_limit)]
@@ -18,10 +18,7 @@ pub(super) struct JunitArgs {
 
 impl JunitArgs {
     /// Returns the threshold, if the user names one; fails if nothing can have its metric.
-    pub(super) fn threshold(
-        &self,
-        is_known: impl Fn(&str) -> bool,
-    ) -> anyhow::Result<Option<Threshold>> {
+    pub fn threshold(&self, is_known: impl Fn(&str) -> bool) -> anyhow::Result<Option<Threshold>> {
         let Some((metric, value)) = self.junit_threshold.clone() else { return Ok(None) };
         anyhow::ensure!(
             is_known(&metric),

@@ -6,13 +6,13 @@ use juror_pages::{JudgeReplies, RunPages, ScoredRun};
 use juror_report::{Page, PageOptions};
 use juror_run::{Environment, Output, Settings};
 
-use super::boolish;
+use crate::boolish;
 use crate::exit::Outside;
 use crate::output;
 
 /// What reports keep.
 #[derive(Args, Clone, Copy, Default)]
-pub(super) struct PageArgs {
+pub struct PageArgs {
     /// The largest that the data in an .html report may become, in MB. Prompts of judges are left out
     /// first, then outputs of questions that are right are shortened; the report says so [default: 25].
     #[arg(long, value_name = "MB", env = "JUROR_MAX_SIZE", value_parser = parse_megabytes)]
@@ -39,12 +39,12 @@ impl PageArgs {
     }
 
     /// Prepares the pages of a run.
-    pub(super) fn of(self, run: &ScoredRun) -> RunPages<'_> {
+    pub fn of(self, run: &ScoredRun) -> RunPages<'_> {
         RunPages::new([run], self.options())
     }
 
     /// Prepares the page of a comparison.
-    pub(super) fn of_comparison(
+    pub fn of_comparison(
         self,
         runs: &[ScoredRun],
         replies: &JudgeReplies,
@@ -57,7 +57,7 @@ impl PageArgs {
 
 /// Where pages look for what judges were asked, and what they replied.
 #[derive(Args, Clone, Default)]
-pub(super) struct RepliesArgs {
+pub struct RepliesArgs {
     /// Where the replies of judges are kept, to be shown in .html reports: a folder, or a file of
     /// recorded replies [default: where the settings of the run say, or .juror/llm].
     #[arg(long, value_name = "PLACE", env = "JUROR_CACHE")]
@@ -66,19 +66,19 @@ pub(super) struct RepliesArgs {
 
 impl RepliesArgs {
     /// The place, and the settings of results that do not say how they were judged.
-    pub(super) fn with(&self, settings: Settings) -> JudgeReplies {
+    pub fn with(&self, settings: Settings) -> JudgeReplies {
         replies(settings, self.cache.clone())
     }
 }
 
 /// Where the replies of judges are that these settings describe.
-pub(super) fn replies(settings: Settings, cache: Option<String>) -> JudgeReplies {
+pub fn replies(settings: Settings, cache: Option<String>) -> JudgeReplies {
     // Whoever ran the judges was told about the environment.
     JudgeReplies { settings, environment: Environment::read(|_| {}), cache }
 }
 
 /// Whether an output is a report of one HTML file.
-pub(super) fn is_page(name: &str) -> bool {
+pub fn is_page(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     ending.is_some_and(|ending| ending == "html" || ending == "htm")
 }
@@ -86,11 +86,11 @@ pub(super) fn is_page(name: &str) -> bool {
 /// Pages that are being written. They are started before the work, so that a missing folder is
 /// noticed early.
 #[derive(Default)]
-pub(super) struct PageFiles(Vec<Output>);
+pub struct PageFiles(Vec<Output>);
 
 impl PageFiles {
     /// Starts those of the outputs that are pages, and returns the names of the others.
-    pub(super) fn begin(outputs: &[String]) -> anyhow::Result<(PageFiles, Vec<String>)> {
+    pub fn begin(outputs: &[String]) -> anyhow::Result<(PageFiles, Vec<String>)> {
         let (pages, others): (Vec<String>, Vec<String>) =
             outputs.iter().cloned().partition(|name| is_page(name));
         let files: Result<Vec<Output>, _> =
@@ -98,12 +98,13 @@ impl PageFiles {
         Ok((PageFiles(files?), others))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether none of the outputs is a page.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Writes the page to all files, and says what it leaves out.
-    pub(super) fn write(self, page: &Page, is_quiet: bool) -> Result<(), Outside> {
+    pub fn write(self, page: &Page, is_quiet: bool) -> Result<(), Outside> {
         for mut file in self.0 {
             let written = file.write(page.html.as_bytes()).and_then(|()| file.finish());
             written.map_err(|error| Outside(error.into()))?;

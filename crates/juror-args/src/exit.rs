@@ -7,7 +7,7 @@ use juror_store::StoreError;
 
 /// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// Success.
     Done = 0,
     /// Success, but a quality gate was not met.
@@ -24,7 +24,7 @@ pub(crate) enum Exit {
 
 /// An error after work began: something external failed.
 #[derive(Debug)]
-pub(crate) struct Outside(pub(crate) anyhow::Error);
+pub struct Outside(pub anyhow::Error);
 
 impl std::fmt::Display for Outside {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,7 +35,7 @@ impl std::fmt::Display for Outside {
 impl std::error::Error for Outside {}
 
 /// Replaces the usual panic message with a request for a bug report.
-pub(crate) fn report_bugs() {
+pub fn report_bugs() {
     std::panic::set_hook(Box::new(|panic| {
         if juror_document::is_caught() {
             return;
@@ -47,7 +47,7 @@ pub(crate) fn report_bugs() {
 }
 
 /// Returns the exit code of a run that returned or panicked, and prints what went wrong.
-pub(crate) fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 {
+pub fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 {
     // If an input was truncated, that is the cause of whatever happened.
     if let Some(name) = juror_files::torn_input() {
         let problem = juror_files::CUT_SHORT;

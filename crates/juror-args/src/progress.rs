@@ -6,20 +6,19 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use juror_run::{Asking, Event};
 
-use crate::cli::count;
+use crate::count;
 
 /// The interval between lines if there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Shown when the user interrupts.
-pub(crate) const STOPPING: &str =
-    "stopping: waiting for calls on their way (Ctrl-C again to end at once)";
+pub const STOPPING: &str = "stopping: waiting for calls on their way (Ctrl-C again to end at once)";
 
 /// A counted noun, in singular and plural.
-pub(crate) type Noun = [&'static str; 2];
+pub type Noun = [&'static str; 2];
 
 /// A bar on a terminal, plain lines elsewhere, and nothing in quiet mode.
-pub(crate) struct Progress {
+pub struct Progress {
     noun: Noun,
     shape: Shape,
 }
@@ -31,7 +30,8 @@ enum Shape {
 }
 
 impl Progress {
-    pub(crate) fn new(quiet: bool, noun: Noun) -> Progress {
+    /// Begins to display how many of some things are done.
+    pub fn new(quiet: bool, noun: Noun) -> Progress {
         let shape = if quiet {
             Shape::Quiet
         } else if std::io::stderr().is_terminal() {
@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// Displays an event.
-    pub(crate) fn update(&mut self, event: Event) {
+    pub fn update(&mut self, event: Event) {
         match event {
             Event::Stopping => crate::output::print_note(STOPPING),
             Event::Started { questions } => self.begin(questions),
@@ -55,7 +55,7 @@ impl Progress {
     }
 
     /// Displays how many of all things are done, and a few words about them.
-    pub(crate) fn count(&mut self, done: usize, all: usize, details: impl FnOnce() -> String) {
+    pub fn count(&mut self, done: usize, all: usize, details: impl FnOnce() -> String) {
         if done <= 1 {
             self.begin(all);
         }
@@ -94,7 +94,8 @@ impl Progress {
         }
     }
 
-    pub(crate) fn end(&self) {
+    /// Removes the bar.
+    pub fn end(&self) {
         if let Shape::Bar(bar) = &self.shape {
             bar.finish_and_clear();
         }
@@ -103,7 +104,7 @@ impl Progress {
 
 /// Prints an event that has a line of its own. Attempts of earlier runs have none, and those of
 /// this run have none in quiet mode.
-pub(crate) fn show(event: &Event, quiet: bool) {
+pub fn show(event: &Event, quiet: bool) {
     match event {
         Event::Attempted(done) if !done.is_known && !quiet => {
             crate::output::print_note(&done.line.to_string());

@@ -8,14 +8,14 @@ use juror_compare::{
 use juror_files::load_settings;
 use juror_run::{Plan, Settings};
 
-use super::boolish;
+use crate::boolish;
 use crate::exit::Exit;
 use crate::output;
 
 /// Gates of a pipeline.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Gates")]
-pub(super) struct GateArgs {
+pub struct GateArgs {
     /// Exit with 1 when a metric's mean over all questions is below a value. May repeat.
     #[arg(long, value_name = "METRIC=VALUE", env = "JUROR_FAIL_UNDER", value_parser = parse_limit)]
     fail_under: Vec<(String, f64)>,
@@ -43,7 +43,7 @@ pub(super) struct GateArgs {
 }
 
 /// Parses `METRIC=VALUE`.
-pub(super) fn parse_limit(text: &str) -> Result<(String, f64), String> {
+pub fn parse_limit(text: &str) -> Result<(String, f64), String> {
     let (metric, value) = text.split_once('=').ok_or("expected METRIC=VALUE")?;
     let number = value.parse::<f64>().ok().filter(|number| number.is_finite());
     let number = number.ok_or_else(|| format!("`{value}` is not a number"))?;
@@ -52,7 +52,7 @@ pub(super) fn parse_limit(text: &str) -> Result<(String, f64), String> {
 
 impl GateArgs {
     /// Adds the gates to a plan, which already has those of the settings.
-    pub(super) fn add_to(&self, plan: &mut Plan) -> anyhow::Result<()> {
+    pub fn add_to(&self, plan: &mut Plan) -> anyhow::Result<()> {
         for (option, gate) in self.own_gates() {
             plan.add_gate(gate).map_err(|error| anyhow::anyhow!(
                 "{option}: {error}\n  hint: see docs/metrics.md; outputs of custom evaluations are metrics too"
@@ -62,7 +62,7 @@ impl GateArgs {
     }
 
     /// Adds the gates to those of the settings, for commands that know any metric.
-    pub(super) fn add_to_gates(&self, gates: &mut Gates) -> anyhow::Result<()> {
+    pub fn add_to_gates(&self, gates: &mut Gates) -> anyhow::Result<()> {
         for (option, gate) in self.own_gates() {
             let is_known = |metric: &str| juror_score::metric(metric).is_some();
             if let Some(metric) = gate.metric().filter(|metric| !is_known(metric)) {
@@ -74,7 +74,7 @@ impl GateArgs {
     }
 
     /// Refuses gates of options on metrics that runs of a kind cannot have: nobody would check them.
-    pub(super) fn check_kind(&self, kind: Kind) -> anyhow::Result<()> {
+    pub fn check_kind(&self, kind: Kind) -> anyhow::Result<()> {
         for (option, gate) in self.own_gates() {
             if let Some(why) = gate.unchecked(kind, Runs::Several) {
                 let metric = gate.metric().unwrap_or_default();
@@ -87,7 +87,7 @@ impl GateArgs {
     }
 
     /// Tells of the gates of settings and files that are not checked.
-    pub(super) fn tell_unchecked(gates: &Gates, kind: Kind, runs: Runs) {
+    pub fn tell_unchecked(gates: &Gates, kind: Kind, runs: Runs) {
         for (gate, why) in gates.unchecked(kind, runs) {
             let hint = match why {
                 Unchecked::TakesTwoRuns => "\n  hint: `juror compare` checks it",
@@ -126,13 +126,13 @@ impl GateArgs {
     }
 
     /// Prints the gates that are not met, and returns how the command ends.
-    pub(super) fn report(&self, outcomes: &[GateOutcome]) -> Exit {
+    pub fn report(&self, outcomes: &[GateOutcome]) -> Exit {
         GateArgs::tell_unmet(outcomes, "");
         self.exit_of(worst(outcomes))
     }
 
     /// Prints the gates that a candidate does not meet.
-    pub(super) fn report_of(candidate: &str, outcomes: &[GateOutcome]) {
+    pub fn report_of(candidate: &str, outcomes: &[GateOutcome]) {
         GateArgs::tell_unmet(outcomes, &format!(" by {candidate}"));
     }
 
@@ -149,7 +149,7 @@ impl GateArgs {
     }
 
     /// How a command ends with a verdict.
-    pub(super) fn exit_of(&self, verdict: GateVerdict) -> Exit {
+    pub fn exit_of(&self, verdict: GateVerdict) -> Exit {
         match verdict {
             GateVerdict::Pass | GateVerdict::Warn => Exit::Done,
             GateVerdict::Block => Exit::GateNotMet,
@@ -160,7 +160,7 @@ impl GateArgs {
 }
 
 /// Returns the gate and how it came out, without saying twice what was asked.
-pub(super) fn in_words(outcome: &GateOutcome) -> String {
+pub fn in_words(outcome: &GateOutcome) -> String {
     format!("{}: {}", outcome.gate, outcome.found)
 }
 

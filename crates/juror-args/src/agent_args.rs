@@ -15,11 +15,11 @@ use juror_models::Secret;
 use juror_run::Environment;
 use juror_runs::plain;
 
-use super::boolish;
-use super::model_args::parse_count;
+use crate::boolish;
+use crate::model_args::parse_count;
 
 /// The agents there are, for the help of commands.
-pub(super) const AGENTS: &str = "\
+pub const AGENTS: &str = "\
 Agents:
   chat                  the built-in agent, on the model of llm.agent or llm.generation
   command:COMMAND       a command that reads and writes lines of JSON
@@ -32,10 +32,10 @@ Agents:
 /// How an agent is asked, whatever it is asked about.
 #[derive(Args)]
 #[command(next_help_heading = "Agent")]
-pub(super) struct AgentArgs {
+pub struct AgentArgs {
     /// How the built-in agent goes about a query; for recorded logs, theirs.
     #[arg(long, value_name = "METHOD", default_value = "CoT@1", env = "JUROR_METHOD")]
-    pub(super) method: String,
+    method: String,
 
     /// Steps of the built-in agent: thoughts, names and arguments are one each.
     #[arg(long, value_name = "N", default_value_t = 50)]
@@ -52,7 +52,7 @@ pub(super) struct AgentArgs {
     /// How often the agent is tried on each query or question. Every attempt is made and judged by
     /// itself.
     #[arg(long, value_name = "K", default_value = "1", env = "JUROR_TRIALS", value_parser = parse_count::<NonZero<u16>>)]
-    pub(super) trials: NonZero<u16>,
+    pub trials: NonZero<u16>,
 
     /// Seconds an agent may take to start, and for each query or question.
     #[arg(long, value_name = "SECONDS", default_value = "600", env = "JUROR_AGENT_TIMEOUT", value_parser = parse_count::<NonZero<u32>>)]
@@ -107,7 +107,7 @@ pub fn live_agent(
 impl AgentArgs {
     /// Returns the agent that the arguments select. `line` is the command line, and `name` the
     /// user's name for the agent.
-    pub(super) fn options(
+    pub fn options(
         &self,
         agent: &str,
         name: Option<&String>,
@@ -225,7 +225,8 @@ fn names_user(address: &str) -> bool {
     rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
-pub(super) fn has_option(line: &[String], option: &str) -> bool {
+/// Whether a command line has an option.
+pub fn has_option(line: &[String], option: &str) -> bool {
     line.iter().any(|word| {
         word == option || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
     })
@@ -262,7 +263,7 @@ fn script_of(command: &str) -> String {
 }
 
 /// Returns the name of an agent to which the user gives none.
-pub(super) fn default_name(agent: &str, method: &str) -> String {
+fn default_name(agent: &str, method: &str) -> String {
     let name = match (kind_of(agent), rest_of(agent)) {
         ("command", command) => script_of(command),
         ("recorded", place) => place.to_owned(),

@@ -11,12 +11,12 @@ use juror_run::{
     RealSettings, Settings, SimulatorSettings, SourceWord,
 };
 
-use super::boolish;
+use crate::boolish;
 
 /// Where tools' replies come from.
 #[derive(Args)]
 #[command(next_help_heading = "Tools")]
-pub(super) struct ToolArgs {
+pub struct ToolArgs {
     /// Settings file: juror's own, or the public server's config.yml. Options override it.
     #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG")]
     config: Option<String>,
@@ -138,10 +138,7 @@ enum FormArg {
 
 impl ToolArgs {
     /// Combines settings and options; also returns what only the public server's configuration has.
-    pub(super) fn settings(
-        &self,
-        environment: &Environment,
-    ) -> anyhow::Result<(Settings, PublicConfig)> {
+    pub fn settings(&self, environment: &Environment) -> anyhow::Result<(Settings, PublicConfig)> {
         let form = match self.simulator {
             None | Some(FormArg::Chat) => FormWord::Chat,
             Some(FormArg::Mirror) => FormWord::Mirror,
@@ -171,7 +168,7 @@ impl ToolArgs {
     }
 
     /// Returns the names of the given options that configure the source of replies.
-    pub(super) fn of_replies(&self) -> Vec<&'static str> {
+    pub fn of_replies(&self) -> Vec<&'static str> {
         let given = [
             ("cache", !self.cache.is_empty()),
             ("store", self.store.is_some()),

@@ -11,52 +11,53 @@ use juror_run::{AskOptions, Environment, Judges, Settings, judges};
 use juror_score::Profile;
 use serde::Serialize;
 
-use super::boolish;
+use crate::boolish;
 use crate::output;
 
 /// How models are asked.
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Models")]
-pub(super) struct ModelArgs {
+pub struct ModelArgs {
     /// Ask no model, whatever settings and environment say.
     #[arg(long, env = "JUROR_NO_MODEL", value_parser = boolish())]
-    pub(super) no_model: bool,
+    pub no_model: bool,
 
     /// Count the calls and estimate their cost; send nothing.
     #[arg(long, env = "JUROR_DRY_RUN", value_parser = boolish())]
-    pub(super) dry_run: bool,
+    pub dry_run: bool,
 
     /// Calls at a time; overrides the settings [default: as many as the server can handle, 16 at most].
     #[arg(long, value_name = "N", env = "JUROR_CONCURRENCY", value_parser = parse_count::<std::num::NonZero<usize>>)]
-    pub(super) concurrency: Option<std::num::NonZero<usize>>,
+    concurrency: Option<std::num::NonZero<usize>>,
 
     /// Seconds a reply may take, from when its turn has come; overrides the settings.
     #[arg(long, value_name = "SECONDS", env = "JUROR_CALL_TIMEOUT", value_parser = parse_seconds)]
-    pub(super) timeout: Option<f64>,
+    timeout: Option<f64>,
 
     /// Stop asking before this much is spent; overrides the settings.
     #[arg(long, value_name = "USD", env = "JUROR_MAX_COST", value_parser = parse_dollars)]
-    pub(super) max_cost: Option<f64>,
+    pub max_cost: Option<f64>,
 
     /// Where replies are kept: a folder, a database (postgresql://…) that many machines
     /// share, or a file of recorded replies to be used read-only.
     #[arg(long, value_name = "PLACE", env = "JUROR_CACHE")]
-    pub(super) cache: Option<String>,
+    pub cache: Option<String>,
 
     /// How kept replies are used; overrides the settings.
     #[arg(long, value_name = "MODE", env = "JUROR_CACHE_MODE")]
-    pub(super) cache_mode: Option<CacheModeArg>,
+    cache_mode: Option<CacheModeArg>,
 
     /// Ask again what failed: errors of an earlier run, and kept replies that say nothing usable.
     #[arg(long, env = "JUROR_RETRY_ERRORS", value_parser = boolish())]
-    pub(super) retry_errors: bool,
+    pub retry_errors: bool,
 }
 
 /// The allowed time limits for a reply, in seconds: a day at most.
 const TIMES: std::ops::RangeInclusive<f64> = 0.001..=86_400.0;
 
+/// How kept replies are used.
 #[derive(Clone, Copy, ValueEnum)]
-pub(super) enum CacheModeArg {
+enum CacheModeArg {
     /// Use known replies, keep new ones
     ReadWrite,
     /// Use known replies; a call that is not known fails: exact replay
@@ -66,13 +67,13 @@ pub(super) enum CacheModeArg {
 }
 
 /// Parses an amount of money.
-pub(super) fn parse_dollars(text: &str) -> Result<f64, String> {
+pub fn parse_dollars(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| "expected an amount above 0".to_owned())
 }
 
 /// Parses a number that is not 0.
-pub(super) fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
+pub fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| match text.trim().parse::<u128>() {
         Ok(number) if number > 0 => "the number is too large".to_owned(),
         _ => "expected a whole number, 1 or more".to_owned(),
@@ -80,18 +81,19 @@ pub(super) fn parse_count<T: FromStr>(text: &str) -> Result<T, String> {
 }
 
 /// Parses a time in seconds.
-pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
+pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim().parse::<f64>().ok().filter(|seconds| TIMES.contains(seconds));
     seconds.ok_or_else(|| "expected a number of seconds from 0.001 to 86400".to_owned())
 }
 
 /// Like [`parse_seconds`], but returns a [`Duration`].
-pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     parse_seconds(text).map(Duration::from_secs_f64)
 }
 
 impl ModelArgs {
-    pub(super) fn options(&self) -> AskOptions {
+    /// Returns what the options mean.
+    pub fn options(&self) -> AskOptions {
         let mode = |mode| match mode {
             CacheModeArg::ReadWrite => CacheMode::ReadWrite,
             CacheModeArg::ReadOnly => CacheMode::ReadOnly,
@@ -110,7 +112,7 @@ impl ModelArgs {
     }
 
     /// Creates the judges that settings, environment and arguments configure.
-    pub(super) fn judges(
+    pub fn judges(
         &self,
         settings: &Settings,
         profile: &Profile,
@@ -132,14 +134,14 @@ impl ModelArgs {
 }
 
 /// Warns if the settings look as if they were written for other rules.
-pub(super) fn warn_of_profile(settings: &Settings, quiet: bool) {
+pub fn warn_of_profile(settings: &Settings, quiet: bool) {
     if let Some(word) = settings.word_on_profile().filter(|_| !quiet) {
         output::warn(word);
     }
 }
 
 /// Returns a function that prints warnings about models, unless `quiet` is set.
-pub(super) fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
+pub fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(move |text| {
         if !quiet {
             output::warn(text);
@@ -148,7 +150,7 @@ pub(super) fn warn_unless(quiet: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
 }
 
 /// Returns the calls as rows of a table.
-pub(super) fn rows(tally: &Tally) -> Vec<CallRow> {
+pub fn rows(tally: &Tally) -> Vec<CallRow> {
     let row = |name: &str, count: &juror_models::Count| CallRow {
         purpose: name.to_owned(),
         sent: count.bought + count.counted,
@@ -168,7 +170,7 @@ pub(super) fn rows(tally: &Tally) -> Vec<CallRow> {
 
 /// The calls, for machines.
 #[derive(Serialize)]
-pub(super) struct JsonCalls {
+pub struct JsonCalls {
     purpose: String,
     sent: u64,
     known: u64,
@@ -178,7 +180,8 @@ pub(super) struct JsonCalls {
     usd: Option<f64>,
 }
 
-pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
+/// Returns the calls, for machines.
+pub fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
     let json = |row: CallRow| JsonCalls {
         purpose: row.purpose,
         sent: row.sent,
@@ -192,10 +195,10 @@ pub(super) fn json_calls(tally: &Tally) -> Vec<JsonCalls> {
 }
 
 /// The hint if models are too slow: repeating the same command would not help.
-pub(super) const MORE_TIME: &str = "give models more time with --timeout or llm.timeout_seconds";
+pub const MORE_TIME: &str = "give models more time with --timeout or llm.timeout_seconds";
 
 /// Prints why asking stopped, and how to continue.
-pub(super) fn print_stop(stop: &Stop, cache: Option<&str>) {
+pub fn print_stop(stop: &Stop, cache: Option<&str>) {
     let kept = match cache {
         Some(place) => {
             format!("every reply so far is kept in {place}: run the same command again to continue")

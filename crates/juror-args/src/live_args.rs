@@ -11,16 +11,17 @@ use juror_bench::{AgentChoice, Pool, Selected};
 use juror_run::{AskOptions, Environment, Interrupt, Listener, Settings};
 use tokio::runtime::Runtime;
 
-use super::agent_args::AgentArgs;
-use super::count;
+use crate::agent_args::AgentArgs;
+use crate::count;
 use crate::exit::{Exit, Outside};
 use crate::{output, progress};
 
 /// How an agent is asked the questions of a reference.
 #[derive(Args)]
-pub(super) struct LiveArgs {
+pub struct LiveArgs {
+    /// The agent.
     #[command(flatten)]
-    pub(super) how: AgentArgs,
+    pub how: AgentArgs,
 
     #[command(flatten)]
     tools: LiveToolArgs,
@@ -75,21 +76,29 @@ impl LiveToolArgs {
 }
 
 /// Which agent to ask, and how.
-pub(super) struct LiveWork<'w> {
-    pub(super) agent: &'w str,
-    pub(super) name: Option<&'w String>,
-    pub(super) args: &'w LiveArgs,
-    pub(super) settings: &'w Settings,
-    pub(super) models: AskOptions,
-    pub(super) jobs: usize,
-    pub(super) quiet: bool,
-    pub(super) line: &'w [String],
+pub struct LiveWork<'w> {
+    /// The agent, as `--agent` has it.
+    pub agent: &'w str,
+    /// The user's name for it.
+    pub name: Option<&'w String>,
+    /// How it is asked.
+    pub args: &'w LiveArgs,
+    /// The settings, to which options add tools.
+    pub settings: &'w Settings,
+    /// How its model is asked, if it is the built-in one.
+    pub models: AskOptions,
+    /// Questions at a time.
+    pub jobs: usize,
+    /// Whether only errors are printed.
+    pub quiet: bool,
+    /// The command line.
+    pub line: &'w [String],
 }
 
 impl LiveWork<'_> {
     /// Resolves everything, without starting the agent. Also returns the agent's name. Tools of live
     /// servers need the runtime as long as they are used.
-    pub(super) fn prepare(
+    pub fn prepare(
         self,
         questions: Vec<Selected>,
         runtime: &Runtime,
@@ -126,7 +135,7 @@ impl LiveWork<'_> {
 
 /// Starts the agent before earlier answers are replaced, so that an agent that cannot be started costs
 /// none of them.
-pub(super) fn start_first(
+pub fn start_first(
     questioning: Questioning,
     runtime: &Runtime,
     replaces: bool,
@@ -138,13 +147,13 @@ pub(super) fn start_first(
 }
 
 /// Starts what agents and tools run on.
-pub(super) fn start_runtime() -> anyhow::Result<Runtime> {
+pub fn start_runtime() -> anyhow::Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     Ok(runtime.context("cannot start").map_err(Outside)?)
 }
 
 /// Asks all open questions, and prints a line about each answer.
-pub(super) fn ask_all(
+pub fn ask_all(
     questioning: Questioning,
     runtime: &Runtime,
     log: &ResponseLog,
@@ -162,7 +171,7 @@ pub(super) fn ask_all(
 }
 
 /// Says how far asking came, if it did not come to its end; returns whether it did.
-pub(super) fn is_done(asked: &Asked) -> bool {
+pub fn is_done(asked: &Asked) -> bool {
     if let Some(why) = &asked.stopped {
         let n_done = asked.n_known + asked.n_answered;
         let all = count(asked.n_all, "answer");
@@ -174,7 +183,7 @@ pub(super) fn is_done(asked: &Asked) -> bool {
 }
 
 /// Says how many answers are errors, and what to do about them; returns whether there are any.
-pub(super) fn tell_errors(asked: &Asked) -> bool {
+pub fn tell_errors(asked: &Asked) -> bool {
     let n_errors = asked.n_failed + asked.n_known_failed;
     if n_errors > 0 {
         let n_all = count(asked.n_all, "answer");
@@ -186,6 +195,6 @@ pub(super) fn tell_errors(asked: &Asked) -> bool {
 }
 
 /// Returns the error with the exit code of its kind.
-pub(super) fn error_of(error: juror_ask::AskError) -> anyhow::Error {
+pub fn error_of(error: juror_ask::AskError) -> anyhow::Error {
     if error.is_outside() { Outside(error.into()).into() } else { error.into() }
 }
