@@ -49,7 +49,7 @@ fn query(question: &Question<'_>) -> Selected {
 mod tests {
     use super::*;
     use juror_document::{Document, Format};
-    use juror_score::read::read_reference;
+    use juror_read::read_reference;
 
     #[test]
     fn questions_are_selected_in_the_order_of_the_reference() {

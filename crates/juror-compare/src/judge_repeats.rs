@@ -53,7 +53,7 @@ impl JudgeStatistics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_score::read::read_results;
+    use juror_read::read_results;
     use juror_score::{Aggregator, Profile};
 
     #[test]

@@ -6,7 +6,7 @@ use juror_compare::JudgeId;
 use juror_json::{self as json, Object};
 use juror_pages::JudgeForm;
 use juror_run::judge_id;
-use juror_score::{JudgedBy, Judgement, Number, Scorecard, Unit, metric, split_key};
+use juror_score::{JudgedBy, Judgement, KeyPart, Number, Scorecard, Unit, metric, split_key};
 use serde_json::value::RawValue;
 
 /// An answer, and what judges said about it.
@@ -74,7 +74,8 @@ pub(super) fn question_answer(fields: &Object<'_>) -> JudgedAnswer {
 /// The lists of scores in a result, or in the evaluation of an attempt.
 fn repeats_in(fields: &Object<'_>) -> Vec<(String, Vec<f64>)> {
     let own = |(key, raw): (Cow<'_, str>, &RawValue)| {
-        let (metric, scores) = (key.strip_suffix("_repeats")?, juror_json::from_str(raw.get()));
+        let (metric, scores) =
+            (key.strip_suffix(KeyPart::REPEATS)?, juror_json::from_str(raw.get()));
         let scores: Vec<Option<f64>> = scores.ok()?;
         Some((metric.to_owned(), scores.into_iter().flatten().collect()))
     };

@@ -12,9 +12,9 @@ use std::task::{Context, Poll, Waker};
 use juror_compare::Kind;
 use juror_judge::{PassRateJudge, Retraced};
 use juror_models::{CacheMode, Models, Outcome, Tape, TapedCall};
+use juror_read::ResultCase;
 use juror_report::{AnswerText, JudgeCall, JudgeCalls, VerdictCalls};
 use juror_run::{AskOptions, Judges, judges, models_for, pass_rate_judge};
-use juror_score::read::ResultCase;
 use juror_score::{ContextJudge, Finding, KeyPart, Profile};
 use serde_json::Value;
 

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use juror_compare::{Comparison, GateOutcome, Gates, Statistics};
+use juror_read::judged_aspects;
 use juror_report::{Page, PageLink, PageOptions, PageRun, PageSource, render_page};
 use juror_score::Aspect;
-use juror_score::read::judged_aspects;
 use juror_score::statistics::CONFIDENCE;
 
 use crate::about::about;

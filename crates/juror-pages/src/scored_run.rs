@@ -12,9 +12,9 @@ use juror_compare::{
 use juror_document::{Document, Problems};
 use juror_files::load;
 use juror_json::{Object, scalar_text, text_of};
+use juror_read::{OwnMetrics, ResultCase};
 use juror_run::{Calibrating, Plan, ProfileNumber, Settings, scoring_rules};
 use juror_runs::{Manifest, RunFile, RunKind, RunReadError, StoredRun, is_shared, shown};
-use juror_score::read::{OwnMetrics, ResultCase};
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{JudgedBy, Profile, Release, ScoreTable, explain, score};
 use juror_toolbench::result::read_result_file;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use juror_document::{Document, Path as Place, Problem, Problems, UnplacedProblem};
+use juror_read::read_results;
 use juror_run::Plan;
 use juror_runs::{RunFile, StoredRun};
-use juror_score::read::read_results;
 use juror_score::{Aggregator, AskedLike, Profile, Release};
 
 use crate::scored_run::plan_of;

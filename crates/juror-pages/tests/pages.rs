@@ -8,9 +8,9 @@ use juror_compare::{CompareOptions, ComparedRun, Gates, Kind, RunFacts, compare}
 use juror_document::{Document, Format};
 use juror_pages::RunPages;
 use juror_pages::ScoredRun;
+use juror_read::OwnMetrics;
 use juror_report::PageOptions;
 use juror_run::Settings;
-use juror_score::read::OwnMetrics;
 use serde_json::{Value, json};
 
 /// A result of `juror eval` with one SPARQL step.

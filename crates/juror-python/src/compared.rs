@@ -2,13 +2,13 @@
 
 use juror_compare::{CompareOptions, ComparedRun, Comparison, Gates, Incomparable, compare};
 use juror_pages::calibrated_means;
+use juror_read::OwnMetrics;
 use juror_report::{
     ComparisonFormat, ComparisonView, Palette, Threshold, comparison_html, comparison_json,
     comparison_junit, comparison_markdown, comparison_text, comparison_tsv,
 };
 use juror_run::load_calibrations;
 use juror_score::ScoreTable;
-use juror_score::read::OwnMetrics;
 use pyo3::prelude::*;
 
 use crate::aggregates::plan_of;

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use juror_read::RepeatedIds;
 use juror_run::{Asking, Environment, Event, Interrupt, ProfileNumber};
 use juror_score::ErrorResponses;
-use juror_score::read::RepeatedIds;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

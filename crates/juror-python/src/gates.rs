@@ -5,8 +5,8 @@ use juror_compare::{
     RunFacts, Share, Statistics,
 };
 use juror_document::Notice;
+use juror_read::OwnMetrics;
 use juror_run::{Settings, Totals};
-use juror_score::read::OwnMetrics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;

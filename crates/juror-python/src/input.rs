@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use juror_document::{Document, Format, Problems};
 use juror_files::{Lent, LoadError, load_settings, load_to_keep};
+use juror_read::OwnMetrics;
 use juror_run::Settings;
-use juror_score::read::OwnMetrics;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 

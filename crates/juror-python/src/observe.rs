@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use juror_document::{DatasetError, Path, Place, Problems};
+use juror_read::NumberFault;
 use juror_score::compare::is_empty_result_text;
-use juror_score::read::NumberFault;
 use juror_score::{
     Aggregator, KeyPart, KindNames, Number, Observation, ObservedStep, ReferenceKeys, RuleTraces,
     Traits, split_key, step_metric,
@@ -78,7 +78,7 @@ fn take_repeat_faults(repeats: &mut Vec<(String, Vec<f64>)>) -> Vec<Faulty> {
     repeats.retain(|(name, scores)| {
         let fault = scores.iter().find_map(|score| NumberFault::of(name, *score));
         faults.extend(fault.map(|fault| Faulty {
-            key: format!("{name}_repeats"),
+            key: format!("{name}{}", KeyPart::REPEATS),
             value: format!("{scores:?}"),
             fault,
         }));

@@ -3,9 +3,9 @@
 use juror_compare::{CompareOptions, ComparedRun, Gates, Kind, RunFacts, compare};
 use juror_document::{Document, Format};
 use juror_pages::{JudgeReplies, RunPages, ScoredRun, judge_of_attempts, judge_of_questions};
+use juror_read::OwnMetrics;
 use juror_report::{Page, PageOptions};
 use juror_run::Environment;
-use juror_score::read::OwnMetrics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;

@@ -1,9 +1,9 @@
 //! Single rules, for users who do not need a whole evaluation.
 
 use juror_document::{Document, Format};
+use juror_read::{read_reference, read_responses};
 use juror_run::reserved_key;
 use juror_score::compare::{DocumentId, compare_sparql_results as compare_results};
-use juror_score::read::{read_reference, read_responses};
 use juror_score::{Rules, explain_matching, match_steps as match_all, retrieval};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use juror_document::{Document, Problems};
 use juror_json::Object;
-use juror_score::read::{read_reference as check_reference, read_responses as check_responses};
+use juror_read::{read_reference as check_reference, read_responses as check_responses};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! `statistics`: means with intervals, of one run.
 
 use juror_compare::Statistics;
+use juror_read::OwnMetrics;
 use juror_report::{Format, Palette, render_statistics, statistics_html, statistics_text};
-use juror_score::read::OwnMetrics;
 use pyo3::prelude::*;
 
 use crate::aggregates::plan_of;

@@ -16,9 +16,9 @@ use std::thread;
 
 use hashbrown::HashSet;
 use juror_document::{Document, Format};
+use juror_read::{read_reference, read_responses};
 use juror_report::emit_result;
 use juror_run::Plan;
-use juror_score::read::{read_reference, read_responses};
 use juror_score::{Case, Output};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

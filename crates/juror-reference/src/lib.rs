@@ -9,7 +9,7 @@
 //! use juror_document::{Document, Format};
 //! use juror_graph::{Graph, LoadOptions, Triples};
 //! use juror_reference::{AskOptions, Reviewed};
-//! use juror_score::read::read_reference;
+//! use juror_read::read_reference;
 //!
 //! let yaml = "
 //! - template_id: capitals

@@ -4,7 +4,7 @@ use std::fmt;
 
 use juror_graph::{Answer, Query, QueryForm, QueryOptions, Refusal, Term};
 use juror_json as json;
-use juror_score::read::Dataset;
+use juror_read::Dataset;
 use juror_score::{KindNames, Question};
 use juror_sparql::ResultFormat;
 use serde::Serialize;
@@ -239,7 +239,8 @@ fn unmentioned(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use juror_score::read::{Document, Format, read_reference};
+    use juror_document::{Document, Format};
+    use juror_read::read_reference;
 
     fn told(step: &str, question: &str, answer: &str) -> Vec<String> {
         let yaml = format!(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use juror_document::{Document, Format, Path, Problems};
 use juror_json as json;
-use juror_score::read::{Dataset, read_reference};
+use juror_read::{Dataset, read_reference};
 use juror_score::{ExpectedStep, Question};
 use juror_sparql::ResultFormat;
 use serde_json::Value;

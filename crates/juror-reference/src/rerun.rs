@@ -3,7 +3,7 @@
 use juror_document::{Document, Format};
 use juror_graph::Graph;
 use juror_json as json;
-use juror_score::read::{Dataset, Responses};
+use juror_read::{Dataset, Responses};
 use juror_score::{Status, Step, StepKind};
 use juror_sparql::ResultFormat;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use juror_document::{Document, Format};
 use juror_graph::{Graph, Refusal};
-use juror_score::read::Dataset;
+use juror_read::Dataset;
 
 use crate::asking::{AskOptions, Asked, Asking, ask_all};
 use crate::check::{Checked, check};

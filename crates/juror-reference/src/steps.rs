@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use juror_document::Path;
 use juror_json::{self as json, Object};
-use juror_score::read::Dataset;
+use juror_read::Dataset;
 use juror_score::{ExpectedStep, KindNames, Question, StepKind};
 use juror_sparql::ResultFormat;
 use serde_json::value::RawValue;

@@ -2,9 +2,9 @@
 
 use juror_document::{Document, Format};
 use juror_graph::{Graph, LoadOptions, Triples};
+use juror_read::{read_reference, read_responses};
 use juror_reference::{AskOptions, Blame, Refreshed, Reviewed, Standing, diff};
 use juror_score::Profile;
-use juror_score::read::{read_reference, read_responses};
 use juror_testing::project;
 
 fn example(name: &str) -> String {

@@ -18,12 +18,13 @@
 //! [`export`] renders scores for other systems, such as those that store traces.
 //!
 //! ```
+//! use juror_document::{self as document, Document};
+//! use juror_read::{read_reference, read_responses};
 //! use juror_report::{Columns, Format, render_aggregates, write_result};
-//! use juror_score::read::{self, read_reference, read_responses};
 //! use juror_score::{Aggregator, Case, Profile, score};
 //!
 //! let document = |name: &str, text: &str| {
-//!     read::Document::new(name, text.to_owned().into(), read::Format::Json).unwrap()
+//!     Document::new(name, text.to_owned().into(), document::Format::Json).unwrap()
 //! };
 //! let reference = document(
 //!     "reference.json",

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use juror_compare::{Calibration, Gate, Gates};
+use juror_read::RepeatedIds;
 use juror_runs::Shard;
-use juror_score::read::RepeatedIds;
 use juror_score::{Aggregator, Case, Profile, Record, Release, ToldRules, Traits, explain, score};
 
 /// A gate names something that is not a metric.

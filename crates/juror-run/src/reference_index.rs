@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use juror_document::{Document, Problems};
 use juror_json::{self as json, Object};
-use juror_score::read::read_reference;
+use juror_read::read_reference;
 use serde_json::value::RawValue;
 
 /// The questions of a reference by id, each as its text.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use juror_document::{Document, Format};
 use juror_json::{self as json, Object};
-use juror_score::read::{NotRead, read_question, read_response};
+use juror_read::{NotRead, read_question, read_response};
 use juror_score::{Case, Ending, Question, Trajectory};
 use serde_json::value::RawValue;
 

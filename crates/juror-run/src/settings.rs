@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use juror_compare::{Gates, Share};
 use juror_document::{Document, Path, Problem, Problems};
 use juror_judge::Input;
+use juror_read::OwnMetrics;
 use juror_runs::hidden::without_keys;
-use juror_score::read::OwnMetrics;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
     MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, StepKind,

@@ -198,11 +198,13 @@ impl Aggregator {
     }
 
     /// Returns the rules by which it collects.
+    #[inline]
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
     /// Returns which profile the results so far were made by, as far as they tell.
+    #[inline]
     pub fn told_rules(&self) -> ToldRules {
         self.told
     }
@@ -514,10 +516,9 @@ fn count_of<'c, T: Default>(counts: &'c mut Ordered<String, T>, name: &str) -> &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::{QuestionBuilder, StepBuilder, TrajectoryBuilder};
     use crate::finding::{Aspect, Finding, Judgement, Verdict};
-    use crate::read::{read_reference, read_responses};
     use crate::record::{Case, score};
-    use juror_document::{Document, Format};
 
     #[test]
     fn metrics_of_attempts_are_none_of_questions() {
@@ -542,20 +543,11 @@ mod tests {
     #[test]
     fn each_of_many_steps_counts_with_its_own_findings() {
         let n_steps = 30_000;
-        let step = r#"{"name": "retrieval", "status": "success", "output": "x"}"#;
-        let responses = format!(
-            r#"[{{"question_id": "q", "actual_steps": [{}]}}]"#,
-            vec![step; n_steps].join(",")
-        );
-        let reference =
-            r#"[{"template_id": "t", "questions": [{"id": "q", "question_text": "Q"}]}]"#;
-        let document =
-            |text: &str| Document::new("d", text.as_bytes().to_vec(), Format::Json).expect("JSON");
-        let (reference, responses) = (document(reference), document(&responses));
-        let dataset = read_reference(&reference).expect("a reference");
-        let responses = read_responses(&responses).expect("responses");
-        let question = &dataset.questions[0];
-        let case = Case { question, trajectory: responses.of(question) };
+        let step = || StepBuilder::new("retrieval").output("x");
+        let trajectory = (0..n_steps).fold(TrajectoryBuilder::new(), |all, _| all.step(step()));
+        let question = QuestionBuilder::new("q", "Q").template("t");
+        let (question, trajectory) = (question.build(), trajectory.build());
+        let case = Case { question: &question, trajectory: &trajectory };
         let aspect = Aspect::Metric("retrieval_context_recall");
         let finding = |at| Finding::new(aspect.clone(), Verdict::scored(0.5)).of_step(at);
         let findings = (0..n_steps).map(finding).collect();

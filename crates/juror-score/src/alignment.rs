@@ -9,9 +9,6 @@
 //! for all answers to the question together.
 
 mod documents;
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeSet;
 
 pub use documents::{AlignedDocument, DocumentAlignment};

@@ -93,7 +93,7 @@ impl Traits {
 
     /// Returns the traits of a result written earlier, from the JSON of its reference answer and
     /// expected steps.
-    pub(crate) fn of_written<'a>(
+    pub fn of_written<'a>(
         answer: Option<&RawValue>,
         steps: Option<&'a RawValue>,
         profile: &Profile,
@@ -186,6 +186,7 @@ impl Traits {
 
     /// Returns these traits and others.
     #[must_use]
+    #[inline]
     pub fn and(self, others: Traits) -> Traits {
         Traits {
             answer: self.answer || others.answer,

@@ -3,9 +3,6 @@
 mod difference;
 mod examine;
 mod explainer;
-#[cfg(test)]
-mod tests;
-
 pub(crate) use examine::MatchedSteps;
 
 use crate::match_steps::Matching;

@@ -52,6 +52,7 @@ impl KindNames {
     /// assert_eq!(names.meant_by("search_documents"), "retrieval");
     /// assert_eq!(names.meant_by("weigh"), "weigh");
     /// ```
+    #[inline]
     pub fn meant_by<'n>(&self, name: &'n str) -> &'n str {
         self.0.iter().find(|(known, _)| known == name).map_or(name, |(_, kind)| kind.name())
     }
@@ -67,6 +68,7 @@ impl KindNames {
     }
 
     /// Whether steps of this name are retrievals.
+    #[inline]
     pub fn is_retrieval(&self, name: &str) -> bool {
         self.meant_by(name) == StepKind::Retrieval.name()
     }

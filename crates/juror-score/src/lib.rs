@@ -7,9 +7,9 @@
 //! has the rules for all of this. A [`Scorecard`] is what statistics and reports read of a record,
 //! and of an agent's attempt at a query. [`statistics`] says how far such numbers can be trusted.
 //!
-//! Questions and trajectories are usually read from files with [`read`]. They borrow from the file,
-//! and parse an output only when a comparison needs it. Programs that have them in memory use the
-//! builders:
+//! Questions and trajectories are usually read from files, with `juror-read`. They borrow from the
+//! file, and parse an output only when a comparison needs it. Programs that have them in memory use
+//! the builders:
 //!
 //! ```
 //! use juror_score::{Aggregator, Case, Profile, score};
@@ -53,10 +53,10 @@ mod limits;
 mod match_steps;
 mod metric;
 mod output;
+mod output_problem;
 pub mod overlap;
 mod profile;
 mod question;
-pub mod read;
 mod record;
 mod repeated;
 pub mod retrieval;

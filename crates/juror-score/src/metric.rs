@@ -510,11 +510,13 @@ pub fn metric(name: &str) -> Option<&'static MetricInfo> {
 }
 
 /// Returns the metric of questions or their steps with this name.
+#[inline]
 pub fn question_metric(name: &str) -> Option<&'static MetricInfo> {
     QUESTION_METRICS.iter().find(|info| info.name == name)
 }
 
 /// Returns the metric of retrieval steps with this name.
+#[inline]
 pub fn step_metric(name: &str) -> Option<&'static MetricInfo> {
     question_metric(name).filter(|info| info.level == Level::Step)
 }

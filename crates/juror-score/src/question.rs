@@ -72,6 +72,7 @@ impl MatchedBy {
 
 impl ExpectedStep<'_> {
     /// Whether the step is matched by its name and arguments only.
+    #[inline]
     pub fn matches_by_args(&self, profile: &Profile) -> bool {
         match self.matched_by {
             Some(by) => by == MatchedBy::Args,
@@ -81,7 +82,8 @@ impl ExpectedStep<'_> {
 
     /// Whether no step can match this one because it has no output. Some kinds compare arguments
     /// and need none.
-    pub(crate) fn lacks_output(&self, profile: &Profile) -> bool {
+    #[inline]
+    pub fn lacks_output(&self, profile: &Profile) -> bool {
         let needs_none = || {
             let kind = profile.kind_names.meant_by(&self.name);
             matches!(kind, "retrieve_time_series" | "retrieve_data_points")
@@ -114,7 +116,8 @@ impl ExpectedStep<'_> {
 
     /// Returns the positions of required columns that the output lacks, and the columns it has.
     /// `None` if it has all of them or is not a table.
-    pub(crate) fn missing_columns(&self) -> Option<(Vec<usize>, Vec<String>)> {
+    #[inline]
+    pub fn missing_columns(&self) -> Option<(Vec<usize>, Vec<String>)> {
         let required = self.rules.required_columns.as_deref().filter(|names| !names.is_empty())?;
         let known = self.columns()?;
         let missing = absent(required, &known);

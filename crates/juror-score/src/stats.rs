@@ -18,6 +18,7 @@ impl Number {
     }
 
     /// Parses a JSON number; booleans, strings and `null` are not numbers.
+    #[inline]
     pub fn from_json(text: &str) -> Option<Number> {
         let first = *text.as_bytes().first()?;
         if first != b'-' && !first.is_ascii_digit() {

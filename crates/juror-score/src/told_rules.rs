@@ -76,6 +76,7 @@ impl ToldRules {
 
     /// Whether to search the next result for steps that were found early: not if one was found, or if
     /// many results had none.
+    #[inline]
     pub fn wants_early_matches(&self) -> bool {
         !self.matches_early && self.n_searched < MOST_SEARCHED
     }

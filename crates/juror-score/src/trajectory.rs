@@ -6,7 +6,7 @@ use std::num::NonZero;
 use juror_json::{self as json, Object};
 use serde_json::value::RawValue;
 
-use crate::compare::Instant;
+use crate::compare::{Instant, View};
 use crate::output::Output;
 
 /// The steps a subject took and how it ended. Read from a file, or built with a
@@ -51,6 +51,7 @@ pub enum Ending<'a> {
 
 impl Ending<'_> {
     /// Whether the question counts as an error.
+    #[inline]
     pub fn is_error(&self) -> bool {
         !matches!(self, Ending::Responded)
     }
@@ -71,6 +72,7 @@ pub struct Usage<'a> {
 
 impl<'a> Usage<'a> {
     /// Iterates over the values that are present, with the names of their metrics.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'a RawValue)> {
         [
             ("input_tokens", self.input_tokens),
@@ -119,6 +121,7 @@ impl Step<'_> {
 
 impl<'a> Step<'a> {
     /// Reads the parts that scoring needs from a step's fields.
+    #[inline]
     pub fn new(fields: Object<'a>) -> Step<'a> {
         let name = fields.get("name").and_then(json::scalar_text).unwrap_or_default();
         let output = fields.get_set("output").map(Output::Json);
@@ -130,6 +133,11 @@ impl<'a> Step<'a> {
             None => Status::Missing,
         };
         Step { fields, name, status, output }
+    }
+
+    /// Whether the step returned a SPARQL result without rows.
+    pub fn has_empty_result(&self) -> bool {
+        View::of_actual(self).is_empty_result()
     }
 
     /// Returns the step's id as JSON: its own, or its position counted from 1.

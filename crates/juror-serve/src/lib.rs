@@ -65,6 +65,7 @@
 pub mod access;
 mod body;
 mod connection;
+mod log_line;
 mod mcp;
 mod metrics;
 mod open_connections;

@@ -1,7 +1,7 @@
 //! Aggregating results read from text.
 
 use juror_document::{Document, Format, Problems};
-use juror_score::read::read_results;
+use juror_read::read_results;
 use juror_score::{Aggregator, Profile};
 
 use crate::clock::timed;

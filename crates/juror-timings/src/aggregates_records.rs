@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use juror_score::read::{read_reference, read_responses};
+use juror_read::{read_reference, read_responses};
 use juror_score::{Aggregates, Aggregator, Case, Profile, Record, score};
 
 use crate::clock::timed;

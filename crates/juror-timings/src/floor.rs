@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use juror_document::Document;
-use juror_score::read::{read_reference, read_responses};
+use juror_read::{read_reference, read_responses};
 
 use crate::clock::{processor_seconds, timed};
 use crate::input;

@@ -1,6 +1,6 @@
 //! Reading references in YAML.
 
-use juror_score::read::read_reference;
+use juror_read::read_reference;
 
 use crate::clock::timed;
 use crate::input;

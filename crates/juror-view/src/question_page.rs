@@ -8,10 +8,10 @@ use hyper::StatusCode;
 use juror_compare::{Kind, RunFacts, item_scores};
 use juror_document::{Document, Format};
 use juror_pages::ScoredRun;
+use juror_read::OwnMetrics;
 use juror_report::{StripCell, metric_value, question_strip, visible};
 use juror_runs::{RunFile, RunKind};
 use juror_score::ScoreTable;
-use juror_score::read::OwnMetrics;
 use juror_serve::url_parts::field;
 
 use crate::address;

@@ -1,20 +1,17 @@
 //! The `juror` program: parses arguments, runs a command, and ends with a published exit code.
 //!
 //! Each command is a module of `cli`: it turns its arguments into the options of [`juror_run`],
-//! shows the events of the run, and prints a summary. Only `output` prints, data to standard output
-//! and everything else to standard error, and `exit` maps every outcome to an exit code.
+//! shows the events of the run, and prints a summary. What commands share, from groups of options to
+//! exit codes, is in [`juror_args`].
 //!
 //! It is a library so that two programs can share it: the binary of this crate, and the command of
 //! the Python package. You will not find rules of judgement here.
 
 mod cli;
-mod exit;
-mod output;
-mod progress;
 
 use std::ffi::OsString;
 
-pub use cli::live_agent;
+use juror_args::{exit, output, progress};
 
 /// Runs the command that the arguments select, and returns the exit code for the process.
 ///

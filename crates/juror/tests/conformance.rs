@@ -4,9 +4,9 @@
 //! Numbers agree within 1e-9, absolute or relative; of `*_error` texts only the presence counts.
 
 use juror_document::{Document, Format, Problem};
+use juror_read::{read_reference, read_responses, read_results};
 use juror_report::Format as Written;
 use juror_score::compare::{DocumentId, compare_sparql_results};
-use juror_score::read::{read_reference, read_responses, read_results};
 use juror_score::retrieval::{average_precision, compare_contexts, recall_at_k};
 use juror_score::{
     Aggregator, Case, Finding, KeyPart, Profile, QuestionBuilder, Rules, TrajectoryBuilder,

@@ -10,7 +10,7 @@ use juror_testing::project;
 use serde_json::Value;
 
 /// The most lines of code that a crate has, without tests, comments and empty lines.
-const MOST_LINES: usize = 9200;
+const MOST_LINES: usize = 8000;
 
 /// The crates that each crate uses.
 type Arrows = BTreeMap<String, BTreeSet<String>>;

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use juror_args::agent_args::live_agent;
 use juror_ask::{
     AskError, QuestionSelection, Questioning, QuestioningOptions, ResponseFile, select_questions,
 };
@@ -14,9 +15,9 @@ use juror_bench::{AgentChoice, AgentOptions, Pool};
 use juror_document::{Document, Notice};
 use juror_files::load;
 use juror_models::Secret;
+use juror_read::read_reference;
 use juror_run::{AskOptions, Environment, Event, Interrupt, Listener, Settings};
 use juror_runs::Resume;
-use juror_score::read::read_reference;
 use juror_tools::Catalog;
 use serde::Deserialize;
 use serde_json::Value;
@@ -209,8 +210,7 @@ impl AskingOptions {
         environment: &Environment,
     ) -> Result<AgentOptions, Refusal> {
         let Some(declared) = &self.identity else {
-            let agent =
-                juror::live_agent(&self.agent, self.name.as_ref(), &self.words, environment);
+            let agent = live_agent(&self.agent, self.name.as_ref(), &self.words, environment);
             return agent.map_err(|error| asked(error.to_string()));
         };
         let timeout = seconds(self.agent_timeout)?;

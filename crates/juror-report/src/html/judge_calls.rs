@@ -1,6 +1,6 @@
 //! The calls to models that led to verdicts: what was asked, and what they replied.
 
-use juror_score::read::ResultCase;
+use juror_read::ResultCase;
 use serde::Serialize;
 
 use super::page::AnswerText;

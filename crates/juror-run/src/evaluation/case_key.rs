@@ -4,8 +4,8 @@ use std::thread;
 
 use juror_json::Object;
 use juror_models::{CallKey, KeyMaker};
+use juror_read::CaseRoom;
 use juror_score::Case;
-use juror_score::read::CaseRoom;
 
 use super::Evaluation;
 use crate::models::Judges;

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use juror_score::read::{Answers, Questions};
+use juror_read::{Answers, Questions};
 
 /// The position of each case among questions and answers.
 pub(super) struct Cases {

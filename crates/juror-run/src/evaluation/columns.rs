@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use juror_score::read::CaseRoom;
+use juror_read::CaseRoom;
 use juror_score::{
     COMPUTED_STEP_METRICS, Case, ContextJudge, Judgement, Level, METRICS, MetricInfo, score,
 };

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use juror_document::Document;
+use juror_read::{CaseRoom, Questions, RepeatedIds};
 use juror_runs::{
     CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity, ShardIdentity, short_hash,
 };
-use juror_score::read::{CaseRoom, Questions, RepeatedIds};
 use juror_score::{ExpectedStep, Question};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -144,7 +144,7 @@ fn add_step(hash: &mut CanonicalHash, step: &ExpectedStep<'_>) {
 mod tests {
     use super::*;
     use juror_document::Format;
-    use juror_score::read::read_reference;
+    use juror_read::read_reference;
 
     fn hashes(text: &str, format: Format) -> BTreeMap<String, String> {
         let document = Document::new("r", text.into(), format).expect("a document");

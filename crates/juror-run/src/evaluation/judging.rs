@@ -1,8 +1,8 @@
 //! Asks models about every question of a dataset, many at a time.
 
 use juror_models::CallKey;
+use juror_read::CaseRoom;
 use juror_runs::RunLog;
-use juror_score::read::CaseRoom;
 use juror_score::{Case, ContextJudge, ErrorResponses, Judgement, Profile};
 use juror_store::wait;
 

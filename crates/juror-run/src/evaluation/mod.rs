@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use juror_document::{Document, Notice, Problems};
 use juror_models::{Stop, Tally};
+use juror_read::{Answers, CaseRoom, Questions, ReadCase, ReadOptions, read_inputs};
 use juror_runs::{RunLog, RunLogError, RunPlace};
-use juror_score::read::{Answers, CaseRoom, Questions, ReadCase, ReadOptions, read_inputs};
 
 use cases::Cases;
 pub use error::{EvaluationError, Unreadable};

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use juror_score::read::CaseRoom;
+use juror_read::CaseRoom;
 use juror_score::{Aggregator, Finding, Judgement, Record, TooLarge, Verdict};
 
 use super::{Evaluation, EvaluationError, RecordWriter};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use juror_document::{Notice, option_as, phrase};
-use juror_score::read::CaseRoom;
+use juror_read::CaseRoom;
 use juror_score::{Judgement, TooLarge, Whose};
 
 use super::{Evaluation, Inputs, Judgements, QuestionSummary};

@@ -2,8 +2,8 @@
 
 use juror_document::{Document, Notice, Path, Problem, Problems};
 use juror_models::{PROVIDERS, Provider};
+use juror_read::OwnMetrics;
 use juror_score::ContextJudge;
-use juror_score::read::OwnMetrics;
 use serde_json::Value;
 
 use super::gates::WHAT_A_GATE_NEEDS;

@@ -185,3 +185,15 @@ pub(super) fn quote(text: &str) -> String {
         None => format!("`{flat}`"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_is_short_and_on_one_line() {
+        assert_eq!(quote(&"é".repeat(9 * QUOTE)), format!("`{}…`", "é".repeat(QUOTE)));
+        assert_eq!(quote(&format!("{} a", "é".repeat(QUOTE))), format!("`{}…`", "é".repeat(QUOTE)));
+        assert_eq!(quote(" a \n b "), "`a b`");
+    }
+}

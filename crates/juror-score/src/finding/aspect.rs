@@ -62,11 +62,13 @@ const ENDINGS: [(&str, KeyPart); 4] = [
     ("_error", KeyPart::Error),
     ("_reason", KeyPart::Reason),
     ("_cost", KeyPart::Cost),
-    (REPEATS, KeyPart::Repeats(0)),
+    (KeyPart::REPEATS, KeyPart::Repeats(0)),
 ];
 
-/// The ending of keys that hold the verdicts of all repeats.
-pub(crate) const REPEATS: &str = "_repeats";
+impl KeyPart {
+    /// The ending of keys that hold the verdicts of all repeats.
+    pub const REPEATS: &str = "_repeats";
+}
 
 /// Splits a key that ends like that of an error, a reason, a cost or repeats into the name and that
 /// part.
@@ -114,7 +116,7 @@ impl Aspect {
             (Aspect::Custom(own), KeyPart::Value(at)) => Cow::Borrowed(&own.outputs[at]),
             (_, KeyPart::Count(at)) => Cow::Borrowed(CLAIM_COUNTS[at]),
             (_, KeyPart::Repeats(at)) => {
-                Cow::Owned(format!("{}{REPEATS}", self.key(KeyPart::Value(at))))
+                Cow::Owned(format!("{}{}", self.key(KeyPart::Value(at)), KeyPart::REPEATS))
             }
             (_, KeyPart::Listed) => Cow::Borrowed(CLAIMS_LISTED),
             (Aspect::Claims(error_key), KeyPart::Error) => Cow::Borrowed(error_key.as_str()),
@@ -126,7 +128,8 @@ impl Aspect {
 
     /// Returns the part that a key holds, if any; the inverse of [`Aspect::key`].
     pub fn part(&self, key: &str) -> Option<KeyPart> {
-        let repeats = || Some(KeyPart::Repeats(self.value_at(key.strip_suffix(REPEATS)?)?));
+        let repeats =
+            || Some(KeyPart::Repeats(self.value_at(key.strip_suffix(KeyPart::REPEATS)?)?));
         let ending = || {
             let (name, part) = split_key(key);
             part.filter(|part| name == self.name() && *part != KeyPart::Repeats(0))

@@ -106,7 +106,7 @@ impl Judgement {
     }
 
     /// Reads who judged from a result. Returns `None` if the value has the wrong form.
-    pub(crate) fn read_judged_by(&mut self, told: Value) -> Option<()> {
+    pub fn read_judged_by(&mut self, told: Value) -> Option<()> {
         let form: JudgedByForm<'_> = serde_json::from_value(told).ok()?;
         self.judged_by = Some(JudgedBy {
             model: form.model.into_owned(),

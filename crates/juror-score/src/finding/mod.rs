@@ -11,7 +11,6 @@ mod repeats;
 use juror_statistics::compensated_sum;
 use serde_json::Value;
 
-pub(crate) use aspect::REPEATS;
 pub use aspect::{Aspect, CustomAspect, KeyPart, split_key};
 pub use flat::{FlatPair, FlatValue};
 pub use judgement::{JudgedBy, Judgement};

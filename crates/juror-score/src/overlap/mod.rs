@@ -24,6 +24,7 @@ const METRICS: [&str; 4] =
     ["answer_exact_match", "answer_token_f1", "answer_rouge_l", "answer_mention_recall"];
 
 /// Whether a key of results is that of a metric of overlap, or of its error.
+#[inline]
 pub fn is_overlap_key(key: &str) -> bool {
     key.starts_with("answer_") && METRICS.contains(&key.strip_suffix("_error").unwrap_or(key))
 }

@@ -1,13 +1,10 @@
-use juror_document::{Document, Format};
 use proptest::prelude::*;
 
 use super::*;
-use crate::aggregate::Aggregator;
 use crate::build::{QuestionBuilder, TrajectoryBuilder};
 use crate::coverage::Traits;
 use crate::finding::KeyPart;
 use crate::limits::Limits;
-use crate::read::read_results;
 use crate::record::score;
 
 fn v5() -> Profile {
@@ -168,35 +165,6 @@ proptest! {
             prop_assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{:?}", scores);
         }
     }
-}
-
-#[test]
-fn results_read_back_tell_to_which_questions_overlap_applies() {
-    let keys = r#""answer_exact_match": 0.0, "answer_token_f1": 0.0"#;
-    let row = |reference: &str, rest: &str| {
-        format!(r#"{{"template_id": "t", "reference_answer": "{reference}", {rest}}}"#)
-    };
-    let rows = [
-        row(
-            "Oslo",
-            &format!(
-                r#""actual_answer": "x", {keys}, "answer_rouge_l": 0.0, "answer_mention_recall": 0.0"#
-            ),
-        ),
-        row("nobody", &format!(r#""actual_answer": "x", {keys}, "answer_rouge_l": 0.0"#)),
-        row("Осло", r#""status": "error", "error": "down""#),
-        row("Oslo", r#""status": "success""#),
-        row("Oslo", r#""actual_answer": " ", "answer_exact_match_error": "blank""#),
-    ];
-    let document = Document::new("r.jsonl", rows.join("\n").into(), Format::JsonLines);
-    let mut aggregator = Aggregator::new(&Profile::V5, &[]);
-    read_results(&document.expect("JSON"), &mut aggregator).expect("results");
-    let micro = aggregator.finish().micro;
-    let coverage = |name| {
-        let own = micro.coverage(name).expect("a metric");
-        (own.n_scored, own.n_applicable)
-    };
-    assert_eq!(METRICS.map(coverage), [(2, 5), (2, 5), (2, 4), (1, 4)]);
 }
 
 #[test]

@@ -7,13 +7,13 @@ use juror_compare::Runs;
 use juror_document::Document;
 use juror_files::load;
 use juror_pages::{ToldResults, judge_of_questions, plan_beside};
-use juror_report::{Format, Highlights, render_aggregates, render_statistics, summary};
-use juror_run::{Calibrating, Output, Plan, Totals, load_calibrations};
+use juror_run::{Calibrating, Plan, Totals, load_calibrations};
 use juror_score::{JudgedBy, Profile, ScoreTable, ScoredItem};
 
 use super::gate::GateArgs;
-use super::{RuleArgs, boolish, check_outputs, count, profile_name, title};
-use crate::exit::{Exit, Outside};
+use super::totals_args::{TotalsArgs, counted};
+use super::{RuleArgs, profile_name, title};
+use crate::exit::Exit;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -36,30 +36,15 @@ pub(super) struct AggregateArgs {
     #[command(flatten)]
     rules: RuleArgs,
 
-    /// Write aggregates here; the ending picks the format (.json .jsonl .yaml .tsv). May repeat.
-    #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
-    aggregates: Vec<String>,
-
-    /// Write statistics here: means with intervals and coverage; formats as for aggregates. May
-    /// repeat.
-    #[arg(short, long = "statistics", value_name = "FILE", env = "JUROR_STATISTICS")]
-    statistics: Vec<String>,
-
-    /// Print the aggregates as JSON.
-    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
-    json: bool,
-
-    /// Print errors only.
-    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
-    quiet: bool,
+    #[command(flatten)]
+    totals: TotalsArgs,
 
     #[command(flatten)]
     gate: GateArgs,
 }
 
 pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
-    let outputs = args.aggregates.iter().chain(&args.statistics);
-    check_outputs(args.results.iter().chain(&args.rules.config), outputs.clone(), args.json)?;
+    args.totals.check(args.results.iter().chain(&args.rules.config))?;
     let settings = args.rules.settings()?;
     let calibrations = load_calibrations(&settings.judge.calibration)?;
     let mut plan = settings.plan();
@@ -73,28 +58,18 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
     let judge = one_judge(judges.collect());
     let ToldResults { aggregator, n_results, problems } = ToldResults::read(&documents, &plan)?;
     drop(documents);
-    if !args.quiet {
+    if !args.totals.quiet {
         output::warn_all(&problems);
-    }
-    if !args.quiet {
         tell_repeated("", aggregator.scores());
     }
     let mut totals = Totals::of(&aggregator, &plan.gates);
     Calibrating::by_judge(&calibrations, judge.as_ref())
         .apply(&mut totals.statistics, aggregator.scores());
     let Totals { aggregates, statistics, gates } = &totals;
-    write_files(&args.aggregates, |format| render_aggregates(aggregates, format))?;
-    write_files(&args.statistics, |format| render_statistics(statistics, format))?;
-    if args.json {
-        let bytes = render_aggregates(aggregates, Format::Json);
-        output::print_data(&String::from_utf8_lossy(&bytes))?;
-    } else if !args.quiet && !outputs.clone().any(|name| name == "-") {
+    args.totals.put(aggregates, statistics, || {
         let rules = profile_name(aggregator.profile());
-        let title = title(rules, &counted(n_results, statistics.questions), aggregates);
-        let (worst, calls) = (Vec::new(), Vec::new());
-        let highlights = Highlights { title, aggregates, statistics, worst, n_more: 0, calls };
-        output::print_data(&summary(&highlights, output::palette()))?;
-    }
+        title(rules, &counted(n_results, statistics.questions), aggregates)
+    })?;
     GateArgs::tell_unchecked(&plan.gates, statistics.kind, Runs::One);
     Ok(args.gate.report(gates))
 }
@@ -124,16 +99,6 @@ fn one_judge(judges: Vec<Option<JudgedBy>>) -> Option<JudgedBy> {
     judges.into_iter().reduce(|one, other| one.zip(other).and_then(both)).flatten()
 }
 
-/// Returns how many results there are, and of how many questions if some have several.
-pub(super) fn counted(n_results: usize, n_questions: usize) -> String {
-    let results = count(n_results, "result");
-    if n_results == n_questions {
-        results
-    } else {
-        format!("{results} of {}", count(n_questions, "question"))
-    }
-}
-
 /// Says that results count as several answers to a question though no `trial` tells them apart: a file
 /// that was given twice looks the same.
 pub(super) fn tell_repeated(place: &str, scores: &ScoreTable) {
@@ -155,19 +120,4 @@ pub(super) fn tell_repeated(place: &str, scores: &ScoreTable) {
             first.id
         ));
     }
-}
-
-/// Writes the same to files of several formats, all or none.
-pub(super) fn write_files(
-    names: &[String],
-    render: impl Fn(Format) -> Vec<u8>,
-) -> anyhow::Result<()> {
-    let mut files = names.iter().map(|name| Output::create(name)).collect::<Result<Vec<_>, _>>()?;
-    for file in &mut files {
-        file.write(&render(file.format)).map_err(|error| Outside(error.into()))?;
-    }
-    for file in files {
-        file.finish().map_err(|error| Outside(error.into()))?;
-    }
-    Ok(())
 }

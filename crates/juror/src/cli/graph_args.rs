@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use juror_agents::Headers;
+use juror_document::Document;
 use juror_graph::{
     Endpoint, EndpointOptions, Graph, LoadOptions, Loading, Query, QueryLimits, QueryOptions,
     Triples,
 };
+use juror_read::Dataset;
 use juror_reference::{AskOptions, Asking, Reviewed};
 use juror_run::Environment;
 use juror_score::KindNames;
-use juror_score::read::{Dataset, Document};
 
 use super::model_args::parse_count;
 use super::{boolish, count};

@@ -1,15 +1,13 @@
 //! `juror merge`: the numbers of all shards of an evaluation, taken together.
 
 use clap::Args;
-use juror_report::{Format, Highlights, render_aggregates, render_statistics, summary};
 use juror_run::merge_partials;
 use juror_runs::Shard;
 use juror_score::statistics::CONFIDENCE;
 
-use super::aggregate::{counted, write_files};
-use super::{boolish, check_outputs, title};
+use super::title;
+use super::totals_args::{TotalsArgs, counted};
 use crate::exit::{Exit, Outside};
-use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,44 +28,21 @@ pub(super) struct MergeArgs {
     #[arg(value_name = "PARTIAL", required = true)]
     partials: Vec<String>,
 
-    /// Write aggregates here; the ending picks the format (.json .jsonl .yaml .tsv). May repeat.
-    #[arg(short, long = "aggregates", value_name = "FILE", env = "JUROR_AGGREGATES")]
-    aggregates: Vec<String>,
-
-    /// Write statistics here: means with intervals and coverage; formats as for aggregates. May
-    /// repeat.
-    #[arg(short, long = "statistics", value_name = "FILE", env = "JUROR_STATISTICS")]
-    statistics: Vec<String>,
-
-    /// Print the aggregates as JSON.
-    #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
-    json: bool,
-
-    /// Print errors only.
-    #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
-    quiet: bool,
+    #[command(flatten)]
+    totals: TotalsArgs,
 }
 
 pub(super) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
-    let outputs = args.aggregates.iter().chain(&args.statistics);
-    check_outputs(&args.partials, outputs.clone(), args.json)?;
+    args.totals.check(&args.partials)?;
     let partial = merge_partials(&args.partials).map_err(|error| {
         if error.is_outside() { Outside(error.into()).into() } else { anyhow::Error::from(error) }
     })?;
     let finished = partial.finish(CONFIDENCE);
     let (aggregates, statistics) = (&finished.aggregates, &finished.statistics);
-    write_files(&args.aggregates, |format| render_aggregates(aggregates, format))?;
-    write_files(&args.statistics, |format| render_statistics(statistics, format))?;
-    if args.json {
-        let bytes = render_aggregates(aggregates, Format::Json);
-        output::print_data(&String::from_utf8_lossy(&bytes))?;
-    } else if !args.quiet && !outputs.clone().any(|name| name == "-") {
+    args.totals.put(aggregates, statistics, || {
         let counted = counted(statistics.answers, statistics.questions);
-        let title = title(&partial.rules_name(), &counted, aggregates);
-        let (worst, calls) = (Vec::new(), Vec::new());
-        let highlights = Highlights { title, aggregates, statistics, worst, n_more: 0, calls };
-        output::print_data(&summary(&highlights, output::palette()))?;
-    }
+        title(&partial.rules_name(), &counted, aggregates)
+    })?;
     Ok(Exit::Done)
 }
 

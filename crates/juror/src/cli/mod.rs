@@ -1,6 +1,5 @@
 //! The command line. Each command has a file of its name.
 
-mod agent_args;
 mod aggregate;
 mod answer_correctness;
 mod ask;
@@ -13,17 +12,12 @@ mod convert;
 mod demo;
 mod eval;
 mod export;
-mod gate;
 mod graph_args;
 mod import;
 mod judge;
-mod junit;
 mod label;
-mod live_args;
 mod mcp;
 mod merge;
-mod model_args;
-mod page;
 mod plan;
 mod reference;
 mod report;
@@ -31,23 +25,20 @@ mod runs;
 mod schema;
 mod serve;
 mod store;
-mod tool_args;
 mod tools;
-mod trace_args;
+mod totals_args;
 mod validate;
 mod view;
 
 use std::ffi::OsString;
-use std::fmt::Display;
-use std::path::{Path, PathBuf};
 
-pub use agent_args::live_agent;
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
+use juror_args::{
+    ResponseArgs, RuleArgs, agent_args, boolish, check_outputs, count, gate, junit, live_args,
+    model_args, page, tool_args, trace_args,
+};
 use juror_document::{Document, Problems};
-use juror_files::load_settings;
 use juror_pages::FileKind;
-use juror_run::{Plan, Settings};
-use juror_score::read::RepeatedIds;
 use juror_score::{Aggregates, Profile};
 use serde_json::value::RawValue;
 
@@ -162,104 +153,6 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
     }
 }
 
-/// The rules of judgement, as given on the command line.
-#[derive(Args)]
-struct RuleArgs {
-    /// Settings file in YAML; see docs/formats.md.
-    #[arg(short, long, value_name = "FILE", env = "JUROR_CONFIG", alias = "config-yaml-file-path")]
-    config: Option<String>,
-
-    /// Set of rules: 5, the published document, or 6, the library's newer release. Overrides the
-    /// settings [default: 5, or the profile that the results indicate].
-    #[arg(long, value_name = "5|6", env = "JUROR_PROFILE")]
-    profile: Option<ProfileArg>,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum ProfileArg {
-    #[value(name = "5", help = "The published document")]
-    Five,
-    #[value(name = "6", help = "The library's newer release")]
-    Six,
-}
-
-impl RuleArgs {
-    /// Combines settings and arguments.
-    fn settings(&self) -> anyhow::Result<Settings> {
-        let mut settings = match &self.config {
-            None => Settings::default(),
-            Some(name) => Settings::read(&load_settings(name)?)?,
-        };
-        settings.profile = match self.profile {
-            Some(ProfileArg::Five) => Some(juror_run::ProfileNumber::Five),
-            Some(ProfileArg::Six) => Some(juror_run::ProfileNumber::Six),
-            None => settings.profile,
-        };
-        Ok(settings)
-    }
-
-    fn plan(&self) -> anyhow::Result<Plan> {
-        Ok(self.settings()?.plan())
-    }
-}
-
-/// How responses are read.
-#[derive(Args, Clone, Copy, Default)]
-struct ResponseArgs {
-    /// Take several responses with the same id for several answers to the question, in the order of
-    /// the file. Without this, a `trial` tells them apart, and otherwise the last one counts.
-    #[arg(long, env = "JUROR_TRIALS_IN_RESPONSES", value_parser = boolish())]
-    trials_in_responses: bool,
-}
-
-impl ResponseArgs {
-    /// Returns what several responses with the same id are.
-    fn repeated_ids(self) -> RepeatedIds {
-        if self.trials_in_responses { RepeatedIds::Trials } else { RepeatedIds::LastCounts }
-    }
-}
-
-/// Parses `1`, `true`, `yes`, `on` and their opposites, for flags set by the environment.
-fn boolish() -> clap::builder::BoolishValueParser {
-    clap::builder::BoolishValueParser::new()
-}
-
-/// Refuses outputs that would overwrite an input or each other. The folder in which a run is to be kept
-/// counts as an input.
-fn check_outputs<'n>(
-    inputs: impl IntoIterator<Item = &'n String>,
-    outputs: impl IntoIterator<Item = &'n String>,
-    prints_data: bool,
-) -> anyhow::Result<()> {
-    let place = |name: &String| {
-        let path = Path::new(name);
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-        path.canonicalize().ok().or_else(|| Some(folder.ok()?.join(path.file_name()?)))
-    };
-    let inputs: Vec<_> = inputs.into_iter().filter(|name| *name != "-").filter_map(place).collect();
-    let mut taken = Vec::new();
-    let mut on_stdout = usize::from(prints_data);
-    for name in outputs {
-        if name == "-" {
-            on_stdout += 1;
-            anyhow::ensure!(on_stdout < 2, "only one thing can go to standard output");
-            continue;
-        }
-        let place = place(name);
-        let is = |known: &PathBuf| Some(known) == place.as_ref();
-        anyhow::ensure!(!inputs.iter().any(is), "{name}: the output is also an input");
-        let folder = place.as_deref().and_then(Path::parent);
-        anyhow::ensure!(
-            !inputs.iter().any(|input| input.is_dir() && Some(input.as_path()) == folder),
-            "{name}: the output is in the folder of an input or of the run, and could replace a part of it\n  hint: write it elsewhere"
-        );
-        anyhow::ensure!(!taken.iter().any(is), "{name}: two outputs go to the same file");
-        taken.extend(place);
-    }
-    Ok(())
-}
-
 /// Returns the name of a set of rules in a title.
 fn profile_name(profile: &Profile) -> &'static str {
     if profile.scores_like(&Profile::V5) {
@@ -303,9 +196,4 @@ pub(crate) fn results_kind(document: &Document) -> Option<juror_compare::Kind> {
         Some(FileKind::AgentResults) => Some(juror_compare::Kind::Bench),
         _ => None,
     }
-}
-
-/// `1 question`, `2 questions`.
-pub(crate) fn count<N: Copy + Display + PartialEq + From<u8>>(n: N, noun: &str) -> String {
-    if n == N::from(1) { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }

@@ -7,9 +7,9 @@ use juror_document::{Document, Format, Path, Phrase, Problem, Problems, Spelling
 use juror_files::{LoadError, load, load_settings};
 use juror_json::Object;
 use juror_pages::{FileKind, ScoredRun, UnreadableRun};
+use juror_read::{RepeatedIds, read_reference, read_responses_as, read_results};
 use juror_run::{PublicConfig, Settings, SetupError, check_judges};
 use juror_runs::StoredRun;
-use juror_score::read::{RepeatedIds, read_reference, read_responses_as, read_results};
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;
 use juror_toolbench::{IdFilter, read_queries};

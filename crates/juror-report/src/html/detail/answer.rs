@@ -1,7 +1,7 @@
 //! The details of a question with recorded answers.
 
 use juror_json::text_or_json;
-use juror_score::read::ResultCase;
+use juror_read::ResultCase;
 use juror_score::{
     Alignment, Ending, ExpectedStep, Question, ShownLimits, ShownOutput, Step, score, show_expected,
 };

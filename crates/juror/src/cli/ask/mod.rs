@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use clap::Args;
 use juror_ask::{Asked, QuestionSelection, ResponseFile, ResponseLog, select_questions};
 use juror_files::{load, load_settings};
+use juror_read::read_reference;
 use juror_run::{AskOptions, Settings};
 use juror_runs::Resume;
-use juror_score::read::read_reference;
 
 use super::agent_args::AGENTS;
 use super::live_args::{

@@ -2,9 +2,9 @@
 
 use juror_document::{Document, Format};
 use juror_graph::{Graph, LoadOptions, Triples};
+use juror_read::{read_reference, read_responses};
 use juror_reference::{AskOptions, Blame, Reviewed};
 use juror_score::Profile;
-use juror_score::read::{read_reference, read_responses};
 
 use super::{GRAPH, REFERENCE, RESPONSES};
 use crate::exit::Exit;

@@ -11,8 +11,8 @@ use anyhow::Context;
 use clap::Args;
 use juror_document::{Document, Format};
 use juror_models::Recorded;
+use juror_read::RepeatedIds;
 use juror_run::Settings;
-use juror_score::read::RepeatedIds;
 
 use super::eval::{self, ReportArgs, RunArgs};
 use super::gate::GateArgs;

@@ -2,9 +2,9 @@
 
 use juror_document::{Document, Format};
 use juror_graph::Graph;
+use juror_read::{read_reference, read_responses_as};
 use juror_reference::{AskOptions, Blame, Standing, rerun};
 use juror_run::Settings;
-use juror_score::read::{read_reference, read_responses_as};
 
 use super::super::graph_args::{review, unwritable};
 use super::super::{count, quoted};

@@ -9,9 +9,9 @@ use std::path::Path;
 use juror_ask::{Asked, QuestionSelection, ResponseLog, select_questions};
 use juror_document::{Document, Format};
 use juror_files::load;
+use juror_read::read_reference;
 use juror_run::{KnownJudgement, Settings, SubjectIdentity};
 use juror_runs::{RunFile, RunFolder, RunLog, RunLogError, RunPlace, read_manifest};
-use juror_score::read::read_reference;
 use serde_json::Value;
 
 use super::super::live_args::{

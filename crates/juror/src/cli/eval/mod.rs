@@ -16,6 +16,7 @@ use juror_document::{Document, Notice, Problems};
 use juror_files::load;
 use juror_models::Recorded;
 use juror_pages::FileKind;
+use juror_read::{KEPT_BELOW, RepeatedIds};
 use juror_report::calls_table;
 use juror_run::{
     AnswerOverlap, Evaluation, EvaluationError, Inputs, Interrupt, Judgements, Judges, Judging,
@@ -23,7 +24,6 @@ use juror_run::{
     SubjectIdentity, Totals, Warning, load_calibrations,
 };
 use juror_runs::{RunLog, RunPlace, Shard};
-use juror_score::read::{KEPT_BELOW, RepeatedIds};
 
 use self::graph::FreshReference;
 pub(super) use self::keep::RunArgs;

@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use juror_compare::{Kind, RunFacts};
 use juror_files::load;
 use juror_pages::{JudgeReplies, ScoredRun};
+use juror_read::OwnMetrics;
 use juror_run::{Output, Plan, ResultFiles, Totals};
 use juror_runs::{RunFile, RunLog};
-use juror_score::read::OwnMetrics;
 
 use super::ReportArgs;
 use crate::cli::page::PageFiles;

@@ -4,9 +4,9 @@ use std::num::NonZero;
 
 use juror_compare::{ByMetric, CalibratedMetric, GateVerdict};
 use juror_document::Problems;
+use juror_read::CaseRoom;
 use juror_report::{Format, Highlights, WorstQuestion, render_aggregates, summary, text_of_json};
 use juror_run::{Evaluation, Outcome, QuestionSummary, Totals};
-use juror_score::read::CaseRoom;
 use juror_score::{Ending, Finding, KeyPart, Miss, Record, explain, score};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -4,9 +4,10 @@ use std::num::NonZero;
 use std::time::Duration;
 
 use clap::Args;
+use juror_document::Document;
 use juror_files::load;
+use juror_read::{Dataset, read_reference};
 use juror_reference::{Checked, Reviewed, ReviewedStep, Standing};
-use juror_score::read::{Dataset, Document, read_reference};
 use serde::Serialize;
 
 use super::super::graph_args::{GraphArgs, review, seconds};

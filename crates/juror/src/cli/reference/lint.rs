@@ -4,8 +4,8 @@ use clap::Args;
 use juror_document::{Problem, UnplacedProblem};
 use juror_files::load;
 use juror_graph::QueryOptions;
+use juror_read::read_reference;
 use juror_reference::lint;
-use juror_score::read::read_reference;
 
 use super::super::{RuleArgs, boolish, count};
 use crate::exit::Exit;

@@ -4,8 +4,8 @@ use std::num::NonZero;
 
 use clap::Args;
 use juror_files::load;
+use juror_read::read_reference;
 use juror_reference::{Refreshed, Standing, diff};
-use juror_score::read::read_reference;
 
 use super::super::graph_args::{GraphArgs, put, review, unwritable};
 use super::super::model_args::parse_count;
