@@ -38,6 +38,7 @@ mod edit;
 mod fresh_text;
 mod lint;
 mod moved;
+mod new;
 mod refresh;
 mod rerun;
 mod review;
@@ -47,6 +48,9 @@ pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
 pub use lint::{Lint, lint};
 pub use moved::Blame;
+pub use new::{
+    Choice, Doubt, Made, MadeQuestion, MadeStep, MadeTemplate, Templates, template_schema,
+};
 pub use refresh::{RefreshError, Refreshed, diff, refresh};
 pub use rerun::{Rerun, rerun};
 pub use review::{Reviewed, ReviewedStep};

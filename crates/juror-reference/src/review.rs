@@ -68,6 +68,11 @@ impl<'d> Reviewed<'d> {
         self.steps.is_empty()
     }
 
+    /// Whether a query has no answer because something outside failed.
+    pub fn has_outside_failure(&self) -> bool {
+        self.found.iter().any(|(asked, _)| asked.is_outside())
+    }
+
     /// Writes fresh results in place of those that have changed or are missing.
     pub fn refresh(
         &self,
@@ -112,7 +117,10 @@ fn places_of(
 }
 
 /// Returns how many lines below the head of a block a place of its text is, and the column there.
-fn inside_block(written: &str, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+pub(crate) fn inside_block(
+    written: &str,
+    (line, column): (usize, usize),
+) -> Option<(usize, usize)> {
     if !written.starts_with('|') {
         return None;
     }

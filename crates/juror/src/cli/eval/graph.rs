@@ -2,7 +2,7 @@
 
 use juror_document::{Document, Format};
 use juror_graph::Graph;
-use juror_reference::{AskOptions, Blame, Standing, rerun};
+use juror_reference::{AskOptions, Blame, rerun};
 use juror_run::Settings;
 use juror_score::read::{read_reference, read_responses_as};
 
@@ -37,7 +37,7 @@ impl FreshReference {
         let quiet = args.report.quiet;
         let graph = args.graph.open(quiet)?;
         let names = settings.plan().profile.kind_names;
-        let options = args.graph.options(&graph, args.report.jobs, &names)?;
+        let options = args.graph.options(Some(&graph), args.report.jobs, &names)?;
         let dataset = read_reference(&recorded)?;
         let reviewed = review((&recorded, &dataset), (&graph, &options), None, quiet);
         let refreshed = reviewed.refresh(&recorded, &dataset);
@@ -49,9 +49,7 @@ impl FreshReference {
                 "{name}:{line}:{column}: the recorded result counts, since the graph gives none: {why}"
             ));
         }
-        let is_outside =
-            |standing: &Standing| matches!(standing, Standing::Fails { outside: true, .. });
-        let is_incomplete = reviewed.steps().any(|step| is_outside(&step.checked.standing));
+        let is_incomplete = reviewed.has_outside_failure();
         let moved: Vec<(usize, String)> = reviewed
             .steps()
             .filter_map(|step| Some((step.step.question, step.checked.moved_in_words()?)))
