@@ -47,7 +47,7 @@ mod steps;
 pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
 pub use lint::{Lint, lint};
-pub use moved::Blame;
+pub use moved::{Blame, mark_moved};
 pub use new::{
     Choice, Doubt, Made, MadeQuestion, MadeStep, MadeTemplate, Templates, template_schema,
 };

@@ -55,6 +55,7 @@ impl Progress {
     }
 
     /// Displays how many of all things are done, and a few words about them.
+    #[cfg(feature = "graph")]
     pub(crate) fn count(&mut self, done: usize, all: usize, details: impl FnOnce() -> String) {
         if done <= 1 {
             self.begin(all);

@@ -268,8 +268,10 @@ impl<'m> Making<'m> {
             MadeQuestion { id: ids.id(&names.collect::<Vec<_>>()), ..question }
         });
         let questions: Vec<MadeQuestion> = questions.collect();
-        // A template without values is one question by nature.
-        if questions.len() < 2 && (questions.is_empty() || !template.values.is_empty()) {
+        // A template without values is one question by nature, and one that fails has been told of.
+        let has_failed = self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Fails { .. }));
+        let is_meant = questions.len() == 1 && template.values.is_empty();
+        if questions.len() < 2 && !has_failed && !is_meant {
             self.doubts.push(Doubt::Few { n: questions.len() });
         }
         (MadeTemplate { template_id: template.template_id.clone(), questions }, self.doubts)

@@ -14,6 +14,7 @@ mod demo;
 mod eval;
 mod export;
 mod gate;
+#[cfg(feature = "graph")]
 mod graph_args;
 mod import;
 mod judge;
@@ -23,8 +24,11 @@ mod live_args;
 mod mcp;
 mod merge;
 mod model_args;
+#[cfg(not(feature = "graph"))]
+mod no_graph;
 mod page;
 mod plan;
+#[cfg(feature = "graph")]
 mod reference;
 mod report;
 mod runs;
@@ -51,6 +55,8 @@ use juror_score::read::RepeatedIds;
 use juror_score::{Aggregates, Profile};
 use serde_json::value::RawValue;
 
+#[cfg(not(feature = "graph"))]
+use self::no_graph::{graph_args, reference};
 use crate::exit::Exit;
 
 const ABOUT: &str =
