@@ -3,7 +3,8 @@
 //! The expected results of a reference were true once; then the graph moved on. [`query_steps`] finds the
 //! steps that ask a graph, [`ask_all`] asks it again, [`check()`] compares what is recorded with what the
 //! graph gives now, by the rules that judge agents, and [`refresh()`] puts fresh results into the file, which
-//! otherwise stays as it was written, comments included.
+//! otherwise stays as it was written, comments included. [`Templates`] make a reference in the first place: of
+//! questions with names in braces, whose values and results the graph gives.
 //!
 //! ```
 //! use juror_document::{Document, Format};

@@ -239,7 +239,7 @@ fn badly(request: &HttpRequest) -> HttpReply {
 }
 
 const TOLD: [(&str, &str); 8] = [
-    ("hangs", "the endpoint did not answer within 0.3 s"),
+    ("hangs", "the endpoint did not answer within 2 s"),
     ("cuts", "the endpoint's reply is cut off: "),
     ("page", "the endpoint sends an HTML page, not SPARQL results"),
     ("triples", "the endpoint sends `text/turtle`, not SPARQL results"),
@@ -268,9 +268,11 @@ fn what_an_endpoint_does_badly_is_told_by_question_and_the_run_goes_on() {
     };
     place.write("responses.jsonl", &numbered.iter().map(response).collect::<String>());
     let server = HttpServer::start(badly);
-    let graph = format!("--graph {} --graph-timeout 0.3 -j 1", server.url("/sparql"));
+    let graph = format!("--graph {} --graph-timeout 2 -j 1", server.url("/sparql"));
 
-    let checked = place.json(&format!("reference check reference.yaml --json {graph}"));
+    let check = place.run(&format!("reference check reference.yaml --json {graph}"));
+    assert_eq!(check.code, 3, "{check}");
+    let checked: Value = serde_json::from_str(&check.stdout).expect("JSON");
     let steps = checked["steps"].as_array().expect("steps");
     assert_eq!(steps.len(), 16);
     for step in steps {
@@ -285,9 +287,7 @@ fn what_an_endpoint_does_badly_is_told_by_question_and_the_run_goes_on() {
             }
         }
     }
-    let check = place.run(&format!("reference check reference.yaml {graph}"));
-    assert!(check.code == 3 && check.stdout.ends_with("\n8 same, 8 fails\n"), "{check}");
-    assert!(check.stdout.contains("hint: say who asks with --graph-header"), "{check}");
+    assert!(check.stdout.contains("say who asks with --graph-header"), "{check}");
 
     let refresh = place.run(&format!("reference refresh reference.yaml -o fresh.yaml {graph}"));
     assert_eq!(refresh.code, 3, "{refresh}");

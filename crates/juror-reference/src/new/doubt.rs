@@ -159,6 +159,14 @@ impl Doubt {
         Some(hint.to_owned())
     }
 
+    /// How many questions it is about, if they are counted.
+    pub(super) fn count(&mut self) -> Option<&mut usize> {
+        match self {
+            Doubt::Empty { n, .. } | Doubt::Large { n, .. } | Doubt::Fails { n, .. } => Some(n),
+            _ => None,
+        }
+    }
+
     /// The key of the template that it is about.
     pub(super) fn key(&self) -> &'static str {
         match self {

@@ -14,14 +14,14 @@ use super::super::model_args::parse_count;
 #[derive(Args)]
 pub(super) struct AskArgs {
     #[command(flatten)]
-    graph: GraphArgs,
-
-    #[command(flatten)]
     rules: RuleArgs,
 
     /// How many queries are asked at a time; all cores by default, and 4 for an endpoint.
     #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
     jobs: Option<NonZero<usize>>,
+
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 impl AskArgs {

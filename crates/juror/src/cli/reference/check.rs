@@ -21,9 +21,6 @@ pub(super) struct CheckArgs {
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
-    #[command(flatten)]
-    ask: AskArgs,
-
     /// Tell of queries that take longer than this, in seconds.
     #[arg(long, value_name = "SECONDS", env = "JUROR_SLOW", value_parser = seconds)]
     slow: Option<f64>,
@@ -35,6 +32,9 @@ pub(super) struct CheckArgs {
     /// Print nothing but what does not hold.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {

@@ -30,7 +30,7 @@ Examples:
             query: SELECT ?taxon { ?taxon <https://example.org/growsIn> {house} }
 
   juror reference new templates.yaml --graph graph.ttl -o reference.yaml
-  juror reference new templates.yaml --graph https://example.org/sparql --limit 50 --seed 7 -o r.json
+  juror reference new templates.yaml --graph https://example.org/sparql --limit 50 -o new.json
 
 docs/references.md explains each part; `juror schema templates` is for editors.";
 
@@ -42,9 +42,6 @@ pub(super) struct NewArgs {
     /// Templates, in YAML or JSON.
     #[arg(value_name = "TEMPLATES")]
     templates: String,
-
-    #[command(flatten)]
-    ask: AskArgs,
 
     /// Write the reference here, in YAML or JSON by the ending; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-", env = "JUROR_OUTPUT")]
@@ -65,6 +62,9 @@ pub(super) struct NewArgs {
     /// Print errors only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
 }
 
 pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {

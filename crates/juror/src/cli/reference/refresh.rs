@@ -20,9 +20,6 @@ pub(super) struct RefreshArgs {
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
-    #[command(flatten)]
-    ask: AskArgs,
-
     /// Write the refreshed reference here; the same file is replaced when all is known.
     #[arg(short, long, value_name = "FILE", env = "JUROR_OUTPUT")]
     output: Option<String>,
@@ -30,6 +27,9 @@ pub(super) struct RefreshArgs {
     /// Print errors only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
 }
 
 pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
