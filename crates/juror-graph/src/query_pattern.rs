@@ -1,5 +1,6 @@
 //! Queries with names in braces, in place of terms.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use oxrdf::{NamedNode, Term};
@@ -145,8 +146,8 @@ fn without_drawn(text: &str) -> String {
                 known.push(word);
                 known.len() - 1
             });
-            out.push_str(&format!("drawn{at}"));
-            out.push_str(&part[word.len()..]);
+            // A string takes all that is written.
+            let _ = write!(out, "drawn{at}{}", &part[word.len()..]);
         } else {
             out.push_str(part);
         }

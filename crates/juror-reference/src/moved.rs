@@ -64,11 +64,11 @@ pub fn mark_moved(
     notes: &[(usize, String)],
 ) -> Option<Document> {
     let steps = query_steps(dataset, names);
-    let noted = notes.iter().filter_map(|(at, note)| Some((steps.get(*at)?, note)));
-    let noted: Vec<_> = noted.filter(|(step, _)| step.step.fields.get(MOVED).is_none()).collect();
-    let paths: Vec<_> = noted.iter().map(|(step, _)| step.path.key("output")).collect();
+    let found = notes.iter().filter_map(|(at, note)| Some((steps.get(*at)?, note)));
+    let found: Vec<_> = found.filter(|(step, _)| step.step.fields.get(MOVED).is_none()).collect();
+    let paths: Vec<_> = found.iter().map(|(step, _)| step.path.key("output")).collect();
     let spans = document.yaml_spans(&paths);
-    let edits = noted.iter().zip(&spans).filter_map(|((step, note), span)| {
+    let edits = found.iter().zip(&spans).filter_map(|((step, note), span)| {
         edit::added_entry(document, &step.step.fields, span.as_ref(), (MOVED, note))
     });
     let text = edit::apply(document.text(), edits.collect())?;

@@ -77,7 +77,8 @@ const LETTERS: &str = "
 
 /// As many things as a number, each with a name and a value.
 fn letters(n: usize) -> String {
-    (0..n).map(|at| format!("<x:{at}> <x:name> 'l{at}' ; <x:p> {at} .\n")).collect()
+    let one = |at| format!("<x:{at}> <x:name> 'l{at}' ; <x:p> {at} .\n");
+    (0..n).map(one).collect::<Vec<String>>().concat()
 }
 
 #[test]

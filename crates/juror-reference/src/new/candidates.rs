@@ -1,7 +1,7 @@
 //! The questions that a template could ask: one for each combination of values.
 
 use hashbrown::{HashMap, HashSet};
-use juror_graph::{Table, Term};
+use juror_graph::{QueryPattern, Table, Term};
 
 use super::doubt::Doubt;
 use super::templates::Usable;
@@ -115,8 +115,8 @@ fn used_names(usable: &Usable) -> HashSet<String> {
     let mut used: HashSet<String> = usable.text.names().map(str::to_owned).collect();
     used.extend(usable.answer.iter().flat_map(TextPattern::names).map(str::to_owned));
     for step in usable.steps.iter().flatten() {
-        used.extend(step.query.iter().flat_map(|query| query.names()).map(str::to_owned));
-        let rest = [&step.step.args, &step.step.rest].map(|map| serde_json::to_string(map));
+        used.extend(step.query.iter().flat_map(QueryPattern::names).map(str::to_owned));
+        let rest = [&step.step.args, &step.step.rest].map(serde_json::to_string);
         for text in rest.into_iter().flatten() {
             used.extend(TextPattern::parse(&text).names().map(str::to_owned));
         }

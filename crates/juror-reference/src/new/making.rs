@@ -1,6 +1,7 @@
 //! A template whose questions are being made.
 
 use std::mem::discriminant;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use juror_graph::{Answer, Term};
@@ -48,8 +49,8 @@ impl<'m> Making<'m> {
             left: Vec::new(),
             n_all: 0,
             n_tried: 0,
-            limit: template.limit.map_or(choice.limit, |own| own.get()),
-            most_rows: template.most_rows.map_or(choice.most_rows, |own| own.get()),
+            limit: template.limit.map_or(choice.limit, NonZero::get),
+            most_rows: template.most_rows.map_or(choice.most_rows, NonZero::get),
             questions: Vec::new(),
             doubts: Vec::new(),
             is_outside: values.iter().any(|asked| asked.is_outside()),

@@ -246,9 +246,10 @@ impl Check<'_> {
 
     fn unknown<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>, path: &Path) {
         let known: Vec<&str> = known.collect();
-        let hint = match known.is_empty() {
-            true => "names are the columns of `values`, which has none".to_owned(),
-            false => format!("known here: {}", known.join(", ")),
+        let hint = if known.is_empty() {
+            "names are the columns of `values`, which has none".to_owned()
+        } else {
+            format!("known here: {}", known.join(", "))
         };
         self.tell(path.clone(), format!("nothing is called `{{{name}}}`"), Some(hint));
     }

@@ -42,8 +42,7 @@ impl Moved {
         let mut words: Vec<(Option<u32>, &str)> =
             self.blames.iter().map(|(trial, blame)| (*trial, blame.in_words())).collect();
         if words.iter().all(|own| own.1 == words[0].1) {
-            words.truncate(1);
-            words.iter_mut().for_each(|own| own.0 = None);
+            words = words.first().map(|own| (None, own.1)).into_iter().collect();
         }
         let words = words.into_iter().map(|(trial, words)| match trial {
             Some(trial) => format!("; trial {trial}: {words}"),
