@@ -3,7 +3,7 @@
 /// What every such command says.
 fn refusal() -> anyhow::Error {
     anyhow::anyhow!(
-        "this build of juror has no graphs\n  hint: build it with them, as it is by default: cargo install --path crates/juror --features graph"
+        "this build of juror has no graphs\n  hint: build it without --no-default-features: cargo install --locked --path crates/juror"
     )
 }
 
