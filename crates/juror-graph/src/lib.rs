@@ -44,6 +44,7 @@ pub use load::{LoadError, LoadOptions, Loading};
 pub use oxrdf::{Literal, NamedNode, Term};
 pub use query::{Query, QueryForm, QueryOptions, Refusal};
 pub use query_pattern::{NotFilled, QueryPattern};
+pub use room::with_room;
 pub use triples::Triples;
 
 use std::time::Duration;
