@@ -206,3 +206,22 @@ fn blames(
     let trial = first.trial.map(std::num::NonZero::get);
     std::iter::once((trial, blame(first))).chain(further).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_told_apart_where_blame_differs() {
+        let note = |blames: &[(Option<u32>, Blame)]| {
+            Moved { question: 0, step: 0, how: "1 row missing".into(), blames: blames.to_vec() }
+                .note()
+        };
+        assert_eq!(note(&[]), "1 row missing");
+        let (graph, time) = (Blame::Graph.in_words(), Blame::Time.in_words());
+        let same = [(Some(1), Blame::Graph), (Some(2), Blame::Graph)];
+        assert_eq!(note(&same), format!("1 row missing; {graph}"));
+        let other = [(Some(1), Blame::Graph), (Some(2), Blame::Time)];
+        assert_eq!(note(&other), format!("1 row missing; trial 1: {graph}; trial 2: {time}"));
+    }
+}
