@@ -281,6 +281,11 @@ impl Document {
         yaml::spans(self.text(), paths)
     }
 
+    /// Returns lines and columns, counted from 1, of offsets in the text as it was written.
+    pub fn lines_and_columns(&self, offsets: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
+        lines_and_columns(self.text(), offsets)
+    }
+
     /// Fails if a key is used twice.
     pub fn refuse_repeated_keys(&self) -> Result<(), Problems> {
         let mut repeated = Problems::default();
@@ -449,20 +454,25 @@ pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (line, before[line_start..].chars().count() + 1)
 }
 
-/// Returns the lines and columns of some offsets. Passes over the text once, however many there are:
-/// it may be larger than memory.
+/// Returns the lines and columns of some offsets. Passes over the text once, however many there are and
+/// however long its lines: it may be larger than memory.
 fn lines_and_columns(text: &str, offsets: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
     let offsets: Vec<usize> = offsets.collect();
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_by_key(|at| offsets[*at]);
     let mut places = vec![(1, 1); offsets.len()];
-    let (mut line, mut line_start) = (1, 0);
+    let (mut line, mut column, mut passed) = (1, 1, 0);
     for at in order {
         let offset = text.floor_char_boundary(offsets[at].min(text.len()));
-        let between = &text.as_bytes()[line_start..offset];
-        line += memchr::memchr_iter(b'\n', between).count();
-        line_start += memchr::memrchr(b'\n', between).map_or(0, |end| end + 1);
-        places[at] = (line, text[line_start..offset].chars().count() + 1);
+        let between = &text[passed..offset];
+        if let Some(end) = memchr::memrchr(b'\n', between.as_bytes()) {
+            line += memchr::memchr_iter(b'\n', between.as_bytes()).count();
+            column = 1 + between[end + 1..].chars().count();
+        } else {
+            column += between.chars().count();
+        }
+        passed = offset;
+        places[at] = (line, column);
     }
     places
 }

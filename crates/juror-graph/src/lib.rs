@@ -32,6 +32,7 @@ mod endpoint;
 mod failure;
 mod load;
 mod query;
+mod query_pattern;
 mod room;
 mod terms;
 mod triples;
@@ -42,6 +43,8 @@ pub use failure::{EndpointFailure, QueryFailure};
 pub use load::{LoadError, LoadOptions, Loading};
 pub use oxrdf::{Literal, NamedNode, Term};
 pub use query::{Query, QueryForm, QueryOptions, Refusal};
+pub use query_pattern::{NotFilled, QueryPattern};
+pub use room::with_room;
 pub use triples::Triples;
 
 use std::time::Duration;

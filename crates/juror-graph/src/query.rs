@@ -250,6 +250,7 @@ fn parts_of<'p>(pattern: &'p GraphPattern, open: &mut Vec<&'p GraphPattern>) {
     match pattern {
         GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => {}
         GraphPattern::Join { left, right }
+        | GraphPattern::Lateral { left, right }
         | GraphPattern::Union { left, right }
         | GraphPattern::Minus { left, right } => open.extend([&**left, &**right]),
         GraphPattern::LeftJoin { left, right, expression } => {
@@ -456,6 +457,7 @@ mod tests {
             "ASK { ?s ?p ?o OPTIONAL { ?s ?q ?r FILTER NOT EXISTS { SERVICE <x:y> { ?a ?b ?c } } } }",
             "SELECT (COUNT(?s) AS ?n) { { SELECT ?s { SERVICE <x:y> { ?s ?p ?o } } } }",
             "SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { SERVICE <x:y> { ?s ?p ?o } })",
+            "SELECT * { ?s ?p ?o LATERAL { SERVICE <x:y> { ?s ?q ?r } } }",
             "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <x:y> { ?s ?p ?o } }",
         ] {
             assert_eq!(refusal(service), Refusal::Service, "{service}");

@@ -1,6 +1,7 @@
 //! Threads on which queries are parsed and evaluated: with room on the stack, and an end to their time.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::Instant;
 
@@ -14,15 +15,24 @@ const BETWEEN_LOOKS: u32 = 1024;
 thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
     static STEPS: Cell<u32> = const { Cell::new(0) };
+    /// Whether this thread has the room already.
+    static HAS_ROOM: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The time was up before the work was done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TimeIsUp;
 
-/// Works on a thread with much room.
-pub(crate) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    join(work).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+/// Works on a thread with much room, in which queries are parsed and asked without a thread for each.
+pub fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if HAS_ROOM.get() {
+        return work();
+    }
+    let roomy = || {
+        HAS_ROOM.set(true);
+        work()
+    };
+    join(roomy).unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Works on a thread with much room until a time. The work has to call [`take_step`] now and then.
@@ -32,11 +42,13 @@ pub(crate) fn until<T: Send>(
 ) -> Result<T, TimeIsUp> {
     let timed = || {
         DEADLINE.set(Some(deadline));
-        work()
+        let done = catch_unwind(AssertUnwindSafe(work));
+        DEADLINE.set(None);
+        done
     };
-    join(timed).map_err(|panic| match panic.downcast::<TimeIsUp>() {
+    with_room(timed).map_err(|panic| match panic.downcast::<TimeIsUp>() {
         Ok(up) => *up,
-        Err(panic) => std::panic::resume_unwind(panic),
+        Err(panic) => resume_unwind(panic),
     })
 }
 
@@ -50,7 +62,7 @@ pub(crate) fn take_step() {
     }
     STEPS.set(0);
     if DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline) {
-        std::panic::resume_unwind(Box::new(TimeIsUp));
+        resume_unwind(Box::new(TimeIsUp));
     }
 }
 
@@ -74,5 +86,11 @@ mod tests {
         let later = Instant::now() + std::time::Duration::from_hours(1);
         assert_eq!(until(later, || (0..10_000).for_each(|_| take_step())), Ok(()));
         with_room(|| (0..10_000).for_each(|_| take_step()));
+        // In one thread, the end of one work is not that of the next.
+        with_room(|| {
+            assert_eq!(until(Instant::now(), forever), Err::<(), _>(TimeIsUp));
+            (0..10_000).for_each(|_| take_step());
+            assert_eq!(until(later, || (0..10_000).for_each(|_| take_step())), Ok(()));
+        });
     }
 }

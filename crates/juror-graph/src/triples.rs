@@ -91,11 +91,25 @@ impl Index {
     }
 }
 
-/// Returns the part of a sorted list that begins with these numbers.
+/// Returns the part of a sorted list that begins with these numbers. Most parts are short, so that their end
+/// is looked for from their start.
 fn within<'l>(list: &'l [[TermId; 3]], first: &[TermId]) -> &'l [[TermId; 3]] {
-    let start = list.partition_point(|triple| &triple[..first.len()] < first);
-    let rest = &list[start..];
-    &rest[..rest.partition_point(|triple| &triple[..first.len()] == first)]
+    let (mut low, mut high) = ([TermId::MIN; 3], [TermId::MAX; 3]);
+    low[..first.len()].copy_from_slice(first);
+    high[..first.len()].copy_from_slice(first);
+    let (low, high) = (as_number(&low), as_number(&high));
+    let rest = &list[list.partition_point(|triple| as_number(triple) < low)..];
+    let mut reach = 1;
+    while reach < rest.len() && as_number(&rest[reach]) <= high {
+        reach *= 2;
+    }
+    let near = &rest[..rest.len().min(reach)];
+    &near[..near.partition_point(|triple| as_number(triple) <= high)]
+}
+
+/// Returns a triple as one number, by which triples have the same order and compare faster.
+fn as_number([a, b, c]: &[TermId; 3]) -> u128 {
+    u128::from(*a) << 64 | u128::from(*b) << 32 | u128::from(*c)
 }
 
 /// Triples that are being gathered.

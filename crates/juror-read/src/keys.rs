@@ -163,6 +163,7 @@ fn is_step_key(key: &[u8]) -> bool {
             | b"execution_timestamp"
             | b"matches"
             | b"missed"
+            | b"moved"
             | b"match"
             // What imported traces say beside.
             | b"args_raw"

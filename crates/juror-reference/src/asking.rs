@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
-use juror_graph::{Answer, Graph, Query, QueryFailure, QueryLimits, QueryOptions, Refusal};
+use juror_graph::{
+    Answer, Graph, Query, QueryFailure, QueryLimits, QueryOptions, Refusal, with_room,
+};
 use juror_score::KindNames;
 
 /// How queries are asked.
@@ -124,13 +126,14 @@ fn ask_distinct(
     thread::scope(|scope| {
         for _ in 0..options.jobs.get().min(queries.len()) {
             let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
+            let work = move || {
                 while let Some(text) = queries.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if sender.send((*text, ask(graph, text, options))).is_err() {
                         break;
                     }
                 }
-            });
+            };
+            scope.spawn(|| with_room(work));
         }
         drop(sender);
         let mut answers: HashMap<&str, Arc<Asked>> = HashMap::new();

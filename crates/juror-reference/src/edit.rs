@@ -68,6 +68,24 @@ fn next_entry(before: &ValueSpan, key: &str, value: &str) -> String {
     format!("\n{}{key}: {value}", " ".repeat(before.column))
 }
 
+/// Returns the edit that adds an entry after the output of a step; `None` if that is not written here.
+pub(crate) fn added_entry(
+    document: &Document,
+    step: &Object<'_>,
+    output: Option<&ValueSpan>,
+    (key, text): (&str, &str),
+) -> Option<Edit> {
+    if document.format() == Format::Yaml {
+        let output = output.filter(|output| output.style != ValueStyle::Alias)?;
+        let at = output.range.end;
+        return Some(Edit { range: at..at, text: next_entry(output, key, &quoted(text)) });
+    }
+    let output = step.get("output")?.get();
+    let at = document.offset_of(output) + output.len();
+    let value = serde_json::Value::from(text);
+    Some(Edit { range: at..at, text: format!(", \"{key}\": {value}") })
+}
+
 /// Adds an output after the arguments.
 fn inserted(yaml: &str, args: &ValueSpan, new: &NewOutput) -> Edit {
     let rest = &yaml[args.range.end..];

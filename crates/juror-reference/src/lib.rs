@@ -3,7 +3,8 @@
 //! The expected results of a reference were true once; then the graph moved on. [`query_steps`] finds the
 //! steps that ask a graph, [`ask_all`] asks it again, [`check()`] compares what is recorded with what the
 //! graph gives now, by the rules that judge agents, and [`refresh()`] puts fresh results into the file, which
-//! otherwise stays as it was written, comments included.
+//! otherwise stays as it was written, comments included. [`Templates`] make a reference in the first place: of
+//! questions with names in braces, whose values and results the graph gives.
 //!
 //! ```
 //! use juror_document::{Document, Format};
@@ -38,6 +39,7 @@ mod edit;
 mod fresh_text;
 mod lint;
 mod moved;
+mod new;
 mod refresh;
 mod rerun;
 mod review;
@@ -46,7 +48,10 @@ mod steps;
 pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
 pub use lint::{Lint, lint};
-pub use moved::Blame;
+pub use moved::{Blame, mark_moved};
+pub use new::{
+    Choice, Doubt, Made, MadeQuestion, MadeStep, MadeTemplate, Templates, template_schema,
+};
 pub use refresh::{RefreshError, Refreshed, diff, refresh};
 pub use rerun::{Rerun, rerun};
 pub use review::{Reviewed, ReviewedStep};

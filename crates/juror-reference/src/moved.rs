@@ -1,9 +1,16 @@
 //! Whose fault it is that an answer does not match: the graph's, which moved, or the agent's.
 
-use juror_score::{Case, Profile, Question, Trajectory, score};
+use juror_document::Document;
+use juror_read::{Dataset, read_reference};
+use juror_score::{Case, KindNames, Profile, Question, Trajectory, score};
+use serde::Serialize;
+
+use crate::edit;
+use crate::steps::query_steps;
 
 /// How an agent stands to a result that has moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Blame {
     /// The agent is right by the graph as it is now, and would be wrong by what was recorded.
     Graph,
@@ -43,4 +50,28 @@ impl Blame {
             Blame::Agent => "the agent is no better by one result than by the other",
         }
     }
+}
+
+/// The key of an expected step that says how its result has moved. Results repeat it.
+const MOVED: &str = "moved";
+
+/// Returns a reference whose steps say how their results have moved: notes by the position of the step among
+/// those with queries. A step that says so already, or is not written here, stays as it is.
+pub fn mark_moved(
+    document: &Document,
+    dataset: &Dataset<'_>,
+    names: &KindNames,
+    notes: &[(usize, String)],
+) -> Option<Document> {
+    let steps = query_steps(dataset, names);
+    let found = notes.iter().filter_map(|(at, note)| Some((steps.get(*at)?, note)));
+    let found: Vec<_> = found.filter(|(step, _)| step.step.fields.get(MOVED).is_none()).collect();
+    let paths: Vec<_> = found.iter().map(|(step, _)| step.path.key("output")).collect();
+    let spans = document.yaml_spans(&paths);
+    let edits = found.iter().zip(&spans).filter_map(|((step, note), span)| {
+        edit::added_entry(document, &step.step.fields, span.as_ref(), (MOVED, note))
+    });
+    let text = edit::apply(document.text(), edits.collect())?;
+    let marked = Document::new(document.name(), text.into_bytes(), document.format()).ok()?;
+    read_reference(&marked).is_ok().then_some(marked)
 }

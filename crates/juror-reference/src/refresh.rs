@@ -115,7 +115,7 @@ fn new_output(
     Ok(Some(NewOutput { text, media_type }))
 }
 
-fn media_type_of(format: ResultFormat) -> &'static str {
+pub(crate) fn media_type_of(format: ResultFormat) -> &'static str {
     match format {
         ResultFormat::Json => "application/sparql-results+json",
         ResultFormat::Xml => "application/sparql-results+xml",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_document::{Document, Format};
+use juror_document::{Document, Format, ValueSpan};
 use juror_graph::{Graph, Refusal};
 use juror_read::Dataset;
 
@@ -68,6 +68,11 @@ impl<'d> Reviewed<'d> {
         self.steps.is_empty()
     }
 
+    /// Whether a query has no answer because something outside failed.
+    pub fn has_outside_failure(&self) -> bool {
+        self.found.iter().any(|(asked, _)| asked.is_outside())
+    }
+
     /// Writes fresh results in place of those that have changed or are missing.
     pub fn refresh(
         &self,
@@ -89,40 +94,33 @@ fn places_of(
         Asked::Refused(Refusal::NotSparql { place, .. }) => *place,
         _ => None,
     };
-    if document.format() == Format::Yaml {
-        let paths: Vec<_> = steps.iter().map(|step| step.path.key("args").key("query")).collect();
-        let spans = document.yaml_spans(&paths);
-        let text = document.text();
-        return spans
-            .iter()
-            .enumerate()
-            .map(|(at, span)| match span {
-                Some(span) => {
-                    let written = &text[span.range.clone()];
-                    let inside = mistake(at).and_then(|place| inside_block(written, place));
-                    let (line, column) = line_and_column(text, span.range.start);
-                    inside.map_or((line, column), |(down, column)| (line + down, column))
-                }
-                None => (1, 1),
-            })
-            .collect();
+    if document.format() != Format::Yaml {
+        let offsets = steps.iter().map(|step| document.offset_of(step.written.get()));
+        return document.lines_and_columns(offsets);
     }
-    let offsets = steps.iter().map(|step| document.offset_of(step.written.get()));
-    offsets.map(|offset| line_and_column(document.text(), offset)).collect()
+    let paths: Vec<_> = steps.iter().map(|step| step.path.key("args").key("query")).collect();
+    let spans = document.yaml_spans(&paths);
+    let start = |span: &Option<ValueSpan>| span.as_ref().map_or(0, |span| span.range.start);
+    let starts = document.lines_and_columns(spans.iter().map(start));
+    let places = spans.iter().zip(starts).enumerate();
+    places
+        .map(|(at, (span, (line, column)))| {
+            let written = span.as_ref().map_or("", |span| &document.text()[span.range.clone()]);
+            let inside = mistake(at).and_then(|place| inside_block(written, place));
+            inside.map_or((line, column), |(down, column)| (line + down, column))
+        })
+        .collect()
 }
 
 /// Returns how many lines below the head of a block a place of its text is, and the column there.
-fn inside_block(written: &str, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+pub(crate) fn inside_block(
+    written: &str,
+    (line, column): (usize, usize),
+) -> Option<(usize, usize)> {
     if !written.starts_with('|') {
         return None;
     }
     let mut lines = written.lines().skip(1).filter(|line| !line.trim().is_empty());
     let indent = lines.next().map(|line| line.len() - line.trim_start().len())?;
     Some((line, column + indent))
-}
-
-fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }

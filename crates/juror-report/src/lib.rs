@@ -105,6 +105,7 @@ pub use run_report::{ReportFormat, RunReport, render_run, run_junit, run_markdow
 pub use runs::{RunMean, RunRow, about_run_means, runs_table};
 pub use statistics::{statistics_html, statistics_text};
 pub use terminal::{CallRow, Highlights, Palette, WorstQuestion, calls_table, summary, visible};
+pub use yaml::yaml_of_json;
 
 /// The format of a file of results or aggregates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,6 +25,14 @@ pub(crate) fn write_document(json: &str, out: &mut Vec<u8>) {
     write_text_value(json, 0, Position::LineStart, out);
 }
 
+/// Returns a JSON value as a YAML document.
+pub fn yaml_of_json(json: &str) -> String {
+    let mut out = Vec::new();
+    write_document(json, &mut out);
+    // Only texts are written.
+    String::from_utf8(out).unwrap_or_default()
+}
+
 /// Where a value is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {

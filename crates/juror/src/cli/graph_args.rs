@@ -131,17 +131,18 @@ impl GraphArgs {
         Ok(Graph::Endpoint(endpoint.map_err(|why| anyhow::anyhow!("--graph: {why}"))?))
     }
 
-    /// Returns how queries are asked.
+    /// Returns how queries are asked; one at a time if there is no graph yet.
     pub(super) fn options(
         &self,
-        graph: &Graph,
+        graph: Option<&Graph>,
         jobs: Option<NonZero<usize>>,
         names: &KindNames,
     ) -> anyhow::Result<AskOptions> {
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let usual = match graph {
-            Graph::Triples(_) => cores(),
-            Graph::Endpoint(_) => NonZero::new(JOBS_OF_ENDPOINT).unwrap_or_else(cores),
+            None => NonZero::<usize>::MIN,
+            Some(Graph::Triples(_)) => cores(),
+            Some(Graph::Endpoint(_)) => NonZero::new(JOBS_OF_ENDPOINT).unwrap_or_else(cores),
         };
         Ok(AskOptions {
             query: self.query_options()?,

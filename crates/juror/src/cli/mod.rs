@@ -12,13 +12,17 @@ mod convert;
 mod demo;
 mod eval;
 mod export;
+#[cfg(feature = "graph")]
 mod graph_args;
 mod import;
 mod judge;
 mod label;
 mod mcp;
 mod merge;
+#[cfg(not(feature = "graph"))]
+mod no_graph;
 mod plan;
+#[cfg(feature = "graph")]
 mod reference;
 mod report;
 mod runs;
@@ -42,6 +46,8 @@ use juror_pages::FileKind;
 use juror_score::{Aggregates, Profile};
 use serde_json::value::RawValue;
 
+#[cfg(not(feature = "graph"))]
+use self::no_graph::{graph_args, reference};
 use crate::exit::Exit;
 
 const ABOUT: &str =

@@ -3,6 +3,8 @@
 use clap::{Args, ValueEnum};
 use juror_compare::{calibration_schema, comparison_schema, plan_schema, statistics_schema};
 use juror_labels::label_schema;
+#[cfg(feature = "graph")]
+use juror_reference::template_schema;
 use juror_run::settings_schema;
 use juror_runs::run_schema;
 
@@ -17,7 +19,7 @@ Examples:
 
   juror schema run > run.schema.json";
 
-/// Print the JSON Schema of a file: of settings, for editors, or of what Juror writes.
+/// Print the JSON Schema of a file: of settings and templates, for editors, or of what Juror writes.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct SchemaArgs {
@@ -42,6 +44,9 @@ enum SchemaArg {
     Calibration,
     /// What `juror plan --json` prints.
     Plan,
+    /// The templates of `juror reference new`.
+    #[cfg(feature = "graph")]
+    Templates,
 }
 
 pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
@@ -53,6 +58,8 @@ pub(super) fn run(args: &SchemaArgs) -> anyhow::Result<Exit> {
         SchemaArg::Label => label_schema(),
         SchemaArg::Calibration => calibration_schema(),
         SchemaArg::Plan => plan_schema(),
+        #[cfg(feature = "graph")]
+        SchemaArg::Templates => template_schema(),
     };
     output::print_data(&format!("{schema:#}\n"))?;
     Ok(Exit::Done)

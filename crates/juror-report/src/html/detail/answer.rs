@@ -43,6 +43,7 @@ pub(super) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, shown: &Sho
     for (_, run, _, case) in &read {
         let record = score(&case.case(), run.profile).with(&case.judgement);
         let mut alignment = Alignment::of(&record, run.profile, limits);
+        tell_moved(&case.question, &mut alignment);
         if !is_of_same_shape(question, &case.question) {
             alignment.pairs.clear();
         }
@@ -57,6 +58,20 @@ pub(super) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, shown: &Sho
         detail.runs[*at].push(own);
     }
     detail
+}
+
+/// Says of steps whose expected result has moved with the graph that it has, before what else there is to
+/// say.
+fn tell_moved(question: &Question<'_>, alignment: &mut Alignment) {
+    for pair in &mut alignment.pairs {
+        let step = question.groups.as_ref().and_then(|all| all.get(pair.group)?.get(pair.expected));
+        let Some(how) = step.and_then(|step| step.fields.get_set("moved")) else { continue };
+        let how = format!("The graph moved: {}.", text_or_json(how));
+        pair.why = Some(match pair.why.take() {
+            Some(why) => format!("{how} {why}"),
+            None => how,
+        });
+    }
 }
 
 /// Whether steps of one question have the same places in the other.

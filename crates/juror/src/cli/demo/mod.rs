@@ -1,6 +1,7 @@
 //! `juror demo`: runs the example, from inside the program.
 
 mod bench;
+#[cfg(feature = "graph")]
 mod graph;
 mod scripted_agent;
 
@@ -14,8 +15,12 @@ use juror_models::Recorded;
 use juror_read::RepeatedIds;
 use juror_run::Settings;
 
+#[cfg(feature = "graph")]
+use self::graph::run as graph_demo;
 use super::eval::{self, ReportArgs, RunArgs};
 use super::gate::GateArgs;
+#[cfg(not(feature = "graph"))]
+use super::graph_args::demo as graph_demo;
 use super::model_args::ModelArgs;
 use super::{boolish, quoted};
 use crate::exit::Exit;
@@ -24,6 +29,7 @@ use crate::output;
 const REFERENCE: &str = include_str!("../../../../../examples/reference.yaml");
 const RESPONSES: &str = include_str!("../../../../../examples/responses.jsonl");
 const GRAPH: &str = include_str!("../../../../../examples/graph.ttl");
+const TEMPLATES: &str = include_str!("../../../../../examples/templates.yaml");
 const REPLIES: &str = include_str!("../../../../../examples/replies.jsonl");
 const SETTINGS: &str = include_str!("../../../../../examples/juror.yaml");
 
@@ -86,7 +92,7 @@ pub(super) fn run(args: &DemoArgs, program: &[OsString]) -> anyhow::Result<Exit>
             );
             bench::run(program)
         }
-        None if args.graph => graph::run(),
+        None if args.graph => graph_demo(),
         None => judge(args),
     }
 }
@@ -133,10 +139,11 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
         ("juror.yaml", SETTINGS),
         ("replies.jsonl", REPLIES),
         ("graph.ttl", GRAPH),
+        ("templates.yaml", TEMPLATES),
     ];
     refuse_known(folder, &files)?;
     put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
-    let [reference, responses, settings, replies, _] =
+    let [reference, responses, settings, replies, ..] =
         files.map(|(name, _)| quoted(&folder.join(name).display().to_string()));
     output::print_note(&format!(
         "written to {}; judge them by the recorded replies with",

@@ -17,8 +17,7 @@ use serde_json::Value;
 use super::super::live_args::{
     LiveWork, ask_all, error_of, is_done, start_first, start_runtime, tell_errors,
 };
-use super::graph::FreshReference;
-use super::{EvalArgs, Work};
+use super::{EvalArgs, FreshReference, Work};
 use crate::exit::{Exit, Outside};
 
 /// How many questions are asked at a time, unless the user says.
@@ -44,12 +43,13 @@ pub(super) fn run(
         !args.rerun_actual,
         "--rerun-actual is for responses that were recorded\n  hint: record the agent's answers with juror ask first"
     );
-    let fresh = if args.graph.is_given() {
-        Some(FreshReference::ask(args, settings, load(&args.reference)?)?)
-    } else {
-        None
-    };
-    let reference = fresh.as_ref().map_or(&reference, |fresh| &fresh.document);
+    let mut fresh = None;
+    if args.graph.is_given() {
+        let mut own = FreshReference::ask(args, settings, load(&args.reference)?)?;
+        own.mark()?;
+        fresh = Some(own);
+    }
+    let reference = fresh.as_ref().map_or(&reference, FreshReference::document);
     let dataset = read_reference(reference)?;
     let limit = args.limit.map(NonZero::get);
     let wanted = QuestionSelection { limit, ..QuestionSelection::default() };
@@ -84,7 +84,7 @@ pub(super) fn run(
     let questioning = start_first(questioning, &runtime, replaces)?;
 
     let nothing = Document::new(&name, Vec::new(), Format::JsonLines)?;
-    let graph = fresh.as_ref().map(|fresh| fresh.about.as_str());
+    let graph = fresh.as_ref().map(FreshReference::about);
     let of_agent = |work| Work { subject: Some(subject), limit, graph, ..work };
     let log = of_agent(args.work(reference, &nothing, settings, line)).begin(&place)?;
     let attempts = RunFile::Attempts.path_in(log.folder());
@@ -117,10 +117,13 @@ pub(super) fn run(
         return models.map(|_| Exit::OutsideFailed);
     };
     let exit = Work { ask: &models, ..work }.run_in(&place, Some(log))?;
-    if let Some(fresh) = &fresh {
-        fresh.tell_moved(args, settings, &responses)?;
+    let mut is_incomplete = tell_errors(&asked);
+    if let Some(fresh) = &mut fresh {
+        fresh.blame(args, settings, &responses)?;
+        fresh.tell_moved(args.report.quiet);
+        is_incomplete |= fresh.is_incomplete();
     }
-    Ok(if tell_errors(&asked) { Exit::OutsideFailed } else { exit })
+    Ok(if is_incomplete { Exit::OutsideFailed } else { exit })
 }
 
 /// Returns what identifies the agent; the questions identify the reference.

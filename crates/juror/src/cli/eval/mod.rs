@@ -1,8 +1,10 @@
 //! `juror eval`: judges recorded answers.
 
+#[cfg(feature = "graph")]
 mod graph;
 mod keep;
 mod live;
+mod moved;
 mod page;
 mod summary;
 
@@ -25,13 +27,17 @@ use juror_run::{
 };
 use juror_runs::{RunLog, RunPlace, Shard};
 
+#[cfg(feature = "graph")]
 use self::graph::FreshReference;
 pub(super) use self::keep::RunArgs;
 use self::keep::{print_place, print_unfinished};
+pub(super) use self::moved::FreshGraph;
 use self::page::EvalPage;
 use self::summary::Summary;
 use super::agent_args::{AGENTS, has_option};
 use super::gate::GateArgs;
+#[cfg(not(feature = "graph"))]
+use super::graph_args::FreshReference;
 use super::graph_args::GraphArgs;
 use super::junit::JunitArgs;
 use super::live_args::LiveArgs;
@@ -275,10 +281,12 @@ fn run_with_graph(
     if args.rerun_actual {
         responses = fresh.rerun_actual(args, &responses)?;
     }
-    let work = args.work(&fresh.document, &responses, settings, line);
-    let exit = Work { graph: Some(&fresh.about), ..work }.run()?;
-    fresh.tell_moved(args, settings, &responses)?;
-    Ok(if fresh.is_incomplete { Exit::OutsideFailed } else { exit })
+    fresh.blame(args, settings, &responses)?;
+    fresh.mark()?;
+    let work = args.work(fresh.document(), &responses, settings, line);
+    let exit = Work { graph: Some(fresh.about()), ..work }.run()?;
+    fresh.tell_moved(args.report.quiet);
+    Ok(if fresh.is_incomplete() { Exit::OutsideFailed } else { exit })
 }
 
 impl EvalArgs {
@@ -326,8 +334,8 @@ pub(super) struct Work<'w> {
     pub(super) subject: Option<SubjectIdentity<'w>>,
     /// How many questions of the reference count, from the first on.
     pub(super) limit: Option<usize>,
-    /// The graph that expected results are taken from, in words.
-    pub(super) graph: Option<&'w str>,
+    /// The graph that expected results are taken from.
+    pub(super) graph: Option<&'w FreshGraph>,
 }
 
 impl Work<'_> {
@@ -444,7 +452,8 @@ impl Work<'_> {
         problems: &Problems,
         judges: Option<&Judges>,
     ) -> Result<Exit, Outside> {
-        let summary = Summary { args: self.report, evaluation, outcome: &outcome };
+        let summary =
+            Summary { args: self.report, evaluation, outcome: &outcome, graph: self.graph };
         summary.print(problems)?;
         let kind = outcome.product.statistics.kind;
         GateArgs::tell_unchecked(&evaluation.plan.gates, kind, Runs::One);
@@ -490,7 +499,7 @@ impl Work<'_> {
         let judge = judges.map(|judges| judges.models.chat_name().to_owned());
         let told = [
             Some(("reference", self.reference.name().to_owned())),
-            self.graph.map(|graph| ("graph", graph.to_owned())),
+            self.graph.map(|graph| ("graph", graph.about.clone())),
             Some(match self.subject {
                 Some(subject) => ("agent", subject.name.to_owned()),
                 None => ("responses", self.responses.name().to_owned()),

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::super::gate::in_words;
 use super::super::{count, model_args, profile_name, title};
-use super::ReportArgs;
+use super::{FreshGraph, ReportArgs};
 use crate::exit::Outside;
 use crate::output;
 
@@ -22,9 +22,10 @@ pub(super) struct Summary<'s> {
     pub(super) args: &'s ReportArgs,
     pub(super) evaluation: &'s Evaluation<'s>,
     pub(super) outcome: &'s Outcome<Totals>,
+    pub(super) graph: Option<&'s FreshGraph>,
 }
 
-impl Summary<'_> {
+impl<'s> Summary<'s> {
     /// Prints the summary to standard output, unless the user wants none or data goes there.
     pub(super) fn print(&self, problems: &Problems) -> Result<(), Outside> {
         let data_on_stdout = self.args.files().any(|name| name == "-");
@@ -113,7 +114,7 @@ impl Summary<'_> {
         not_met.map(in_words).collect()
     }
 
-    fn json(&self, problems: &Problems) -> JsonSummary {
+    fn json(&self, problems: &Problems) -> JsonSummary<'s> {
         let highlights = self.highlights();
         let aggregates = render_aggregates(&self.outcome.product.aggregates, Format::JsonLines);
         let has_trials = self.evaluation.answers.have_trials();
@@ -126,6 +127,7 @@ impl Summary<'_> {
             warnings: problems.errors.iter().map(ToString::to_string).collect(),
             gates_not_met: self.gates_not_met(),
             calibrated: self.outcome.product.statistics.calibrated.clone(),
+            graph: self.graph,
             worst: highlights.worst.iter().map(JsonWorst::of).collect(),
             calls: model_args::json_calls(&self.outcome.judgements.tally),
             aggregates: serde_json::from_slice(aggregates.trim_ascii()).unwrap_or_default(),
@@ -151,7 +153,7 @@ fn failures_in_words(record: &Record<'_>) -> Option<String> {
 
 /// The summary, for machines.
 #[derive(Serialize)]
-struct JsonSummary {
+struct JsonSummary<'s> {
     profile: &'static str,
     questions: usize,
     /// How many questions of the reference do not count, because of a limit.
@@ -166,6 +168,9 @@ struct JsonSummary {
     gates_not_met: Vec<String>,
     #[serde(skip_serializing_if = "ByMetric::is_empty")]
     calibrated: ByMetric<CalibratedMetric>,
+    /// The graph that expected results are taken from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<&'s FreshGraph>,
     worst: Vec<JsonWorst>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<model_args::JsonCalls>,

@@ -1,6 +1,5 @@
 //! `juror reference check`: compares recorded results with those of the graph.
 
-use std::num::NonZero;
 use std::time::Duration;
 
 use clap::Args;
@@ -10,9 +9,9 @@ use juror_read::{Dataset, read_reference};
 use juror_reference::{Checked, Reviewed, ReviewedStep, Standing};
 use serde::Serialize;
 
-use super::super::graph_args::{GraphArgs, review, seconds};
-use super::super::model_args::parse_count;
-use super::super::{RuleArgs, boolish};
+use super::super::boolish;
+use super::super::graph_args::{review, seconds};
+use super::ask_args::AskArgs;
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -23,19 +22,9 @@ pub(super) struct CheckArgs {
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
-    #[command(flatten)]
-    graph: GraphArgs,
-
-    #[command(flatten)]
-    rules: RuleArgs,
-
     /// Tell of queries that take longer than this, in seconds.
     #[arg(long, value_name = "SECONDS", env = "JUROR_SLOW", value_parser = seconds)]
     slow: Option<f64>,
-
-    /// How many queries are asked at a time; all cores by default, and 4 for an endpoint.
-    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
-    jobs: Option<NonZero<usize>>,
 
     /// Print what was found as JSON.
     #[arg(long, env = "JUROR_JSON", value_parser = boolish())]
@@ -44,14 +33,15 @@ pub(super) struct CheckArgs {
     /// Print nothing but what does not hold.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
-    let profile = args.rules.plan()?.profile;
     let document = load(&args.reference)?;
     let dataset = read_reference(&document)?;
-    let graph = args.graph.open(args.quiet)?;
-    let options = args.graph.options(&graph, args.jobs, &profile.kind_names)?;
+    let (graph, options) = args.ask.open(args.quiet)?;
     let slow = args.slow.map(Duration::from_secs_f64);
     let reviewed = review((&document, &dataset), (&graph, &options), slow, args.quiet);
     if reviewed.is_empty() {
@@ -70,10 +60,8 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
 }
 
 /// Failures outside leave the question open; anything else that does not hold is the answer.
-pub(super) fn exit_of(reviewed: &Reviewed<'_>) -> Exit {
-    let is_outside =
-        |standing: &Standing| matches!(standing, Standing::Fails { outside: true, .. });
-    if reviewed.steps().any(|step| is_outside(&step.checked.standing)) {
+fn exit_of(reviewed: &Reviewed<'_>) -> Exit {
+    if reviewed.has_outside_failure() {
         Exit::OutsideFailed
     } else if reviewed.steps().all(|step| step.checked.holds()) {
         Exit::Done
@@ -83,10 +71,10 @@ pub(super) fn exit_of(reviewed: &Reviewed<'_>) -> Exit {
 }
 
 /// What was found, to be shown.
-pub(super) struct Shown<'s> {
-    pub(super) document: &'s Document,
-    pub(super) dataset: &'s Dataset<'s>,
-    pub(super) reviewed: &'s Reviewed<'s>,
+struct Shown<'s> {
+    document: &'s Document,
+    dataset: &'s Dataset<'s>,
+    reviewed: &'s Reviewed<'s>,
 }
 
 /// The words for how results stand, in the order in which they are counted.

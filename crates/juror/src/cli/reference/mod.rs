@@ -1,7 +1,9 @@
 //! `juror reference`: keeps the expected results of a reference true.
 
+mod ask_args;
 mod check;
 mod lint;
+mod new;
 mod refresh;
 
 use clap::{Args, Subcommand};
@@ -18,12 +20,15 @@ Examples:
     juror reference refresh reference.yaml --graph graph.ttl
     juror reference refresh reference.yaml --graph graph.ttl -o reference.yaml
 
+  A whole reference from templates, ten questions each:
+    juror reference new templates.yaml --graph graph.ttl -o reference.yaml
+
   What will give trouble later: orders, limits, numbers as texts, answers beside the point:
     juror reference lint reference.yaml
 
 docs/references.md says how to write, keep and check a reference.";
 
-/// Keep expected results true: check and refresh them by the graph they were taken from.
+/// Keep expected results true: make, check and refresh them by the graph they are taken from.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReferenceArgs {
@@ -33,6 +38,7 @@ pub(super) struct ReferenceArgs {
 
 #[derive(Subcommand)]
 enum Command {
+    New(new::NewArgs),
     Check(check::CheckArgs),
     Refresh(refresh::RefreshArgs),
     Lint(lint::LintArgs),
@@ -40,6 +46,7 @@ enum Command {
 
 pub(super) fn run(args: &ReferenceArgs) -> anyhow::Result<Exit> {
     match &args.command {
+        Command::New(args) => new::run(args),
         Command::Check(args) => check::run(args),
         Command::Refresh(args) => refresh::run(args),
         Command::Lint(args) => lint::run(args),

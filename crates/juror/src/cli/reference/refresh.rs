@@ -1,15 +1,13 @@
 //! `juror reference refresh`: puts fresh results into a reference.
 
-use std::num::NonZero;
-
 use clap::Args;
 use juror_files::load;
 use juror_read::read_reference;
-use juror_reference::{Refreshed, Standing, diff};
+use juror_reference::{Refreshed, diff};
 
-use super::super::graph_args::{GraphArgs, put, review, unwritable};
-use super::super::model_args::parse_count;
-use super::super::{RuleArgs, boolish, count};
+use super::super::graph_args::{put, review, unwritable};
+use super::super::{boolish, count};
+use super::ask_args::AskArgs;
 use crate::exit::Exit;
 use crate::output;
 
@@ -22,31 +20,22 @@ pub(super) struct RefreshArgs {
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
-    #[command(flatten)]
-    graph: GraphArgs,
-
-    #[command(flatten)]
-    rules: RuleArgs,
-
     /// Write the refreshed reference here; the same file is replaced when all is known.
     #[arg(short, long, value_name = "FILE", env = "JUROR_OUTPUT")]
     output: Option<String>,
 
-    /// How many queries are asked at a time; all cores by default, and 4 for an endpoint.
-    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
-    jobs: Option<NonZero<usize>>,
-
     /// Print errors only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
+
+    #[command(flatten)]
+    ask: AskArgs,
 }
 
 pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
-    let profile = args.rules.plan()?.profile;
     let document = load(&args.reference)?;
     let dataset = read_reference(&document)?;
-    let graph = args.graph.open(args.quiet)?;
-    let options = args.graph.options(&graph, args.jobs, &profile.kind_names)?;
+    let (graph, options) = args.ask.open(args.quiet)?;
     let reviewed = review((&document, &dataset), (&graph, &options), None, args.quiet);
     let refreshed = reviewed.refresh(&document, &dataset).map_err(|error| unwritable(&error))?;
     for (at, why) in &refreshed.left {
@@ -61,12 +50,9 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
     if !args.quiet {
         output::print_note(&in_words(&refreshed, args.output.as_deref()));
     }
-    let is_outside =
-        |standing: &Standing| matches!(standing, Standing::Fails { outside: true, .. });
-    let some_outside = reviewed.steps().any(|step| is_outside(&step.checked.standing));
     Ok(match refreshed.left.is_empty() {
         true => Exit::Done,
-        false if some_outside => Exit::OutsideFailed,
+        false if reviewed.has_outside_failure() => Exit::OutsideFailed,
         false => Exit::GateNotMet,
     })
 }

@@ -1,0 +1,156 @@
+//! The questions that a template could ask: one for each combination of values.
+
+use hashbrown::{HashMap, HashSet};
+use juror_graph::{QueryPattern, Table, Term};
+
+use super::doubt::Doubt;
+use super::templates::Usable;
+use super::text_pattern::TextPattern;
+
+/// The most combinations of values.
+const MOST: usize = 1_000_000;
+
+/// A question that could be asked.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate<'v> {
+    pub(super) values: Vec<(&'v str, &'v Term)>,
+    pub(super) text: String,
+}
+
+impl<'v> Candidate<'v> {
+    pub(super) fn value(&self, name: &str) -> Option<&'v Term> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, term)| *term)
+    }
+
+    /// Returns the value of a name as it stands in texts.
+    pub(super) fn text_of(&self, name: &str) -> Option<String> {
+        self.value(name).map(|term| text_of(term).to_owned())
+    }
+
+    /// Two candidates with the same key are one.
+    fn key(&self) -> String {
+        let terms = self.values.iter().map(|(_, term)| term.to_string());
+        terms.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Returns a term as it stands in texts.
+pub(super) fn text_of(term: &Term) -> &str {
+    match term {
+        Term::NamedNode(node) => node.as_str(),
+        Term::BlankNode(node) => node.as_str(),
+        Term::Literal(literal) => literal.value(),
+    }
+}
+
+/// Returns all candidates, in the order in which they are chosen: drawn by the seed, whatever the order in
+/// which the graph gives them. Those whose text does not tell them apart from others are left out.
+pub(super) fn candidates<'v>(
+    usable: &'v Usable,
+    tables: &[&'v Table],
+    seed: u64,
+    doubts: &mut Vec<Doubt>,
+) -> Vec<Candidate<'v>> {
+    let used = used_names(usable);
+    let lists: Vec<Vec<Row<'v>>> = usable
+        .names
+        .iter()
+        .zip(tables)
+        .map(|(names, table)| rows(names, table, &used, doubts))
+        .collect();
+    let n = lists.iter().try_fold(1_usize, |n, rows| n.checked_mul(rows.len()));
+    if n.is_none_or(|n| n > MOST) {
+        doubts.push(Doubt::TooMany { most: MOST });
+        return Vec::new();
+    }
+    let mut all: Vec<Row<'v>> = vec![Vec::new()];
+    for rows in &lists {
+        all = all.iter().flat_map(|row| rows.iter().map(|own| [&row[..], own].concat())).collect();
+    }
+    let all = all.into_iter().map(|values| {
+        let mut candidate = Candidate { values, text: String::new() };
+        candidate.text = usable.text.fill(|name| candidate.text_of(name));
+        candidate
+    });
+    drawn(told_apart(all.collect(), doubts), &usable.template.template_id, seed)
+}
+
+type Row<'v> = Vec<(&'v str, &'v Term)>;
+
+/// Returns the rows that differ in what is used of them.
+fn rows<'v>(
+    names: &'v [String],
+    table: &'v Table,
+    used: &HashSet<String>,
+    doubts: &mut Vec<Doubt>,
+) -> Vec<Row<'v>> {
+    let mut known = HashSet::new();
+    let (mut all, mut n_unusable) = (Vec::new(), 0);
+    for row in table.rows() {
+        let cells = names.iter().zip(row).filter(|(name, _)| used.contains(*name));
+        let row: Option<Row<'v>> = cells
+            .map(|(name, cell)| {
+                let term = cell.as_ref().filter(|term| !term.is_blank_node())?;
+                Some((name.as_str(), term))
+            })
+            .collect();
+        match row {
+            None => n_unusable += 1,
+            Some(row) => {
+                let candidate = Candidate { values: row, text: String::new() };
+                if known.insert(candidate.key()) {
+                    all.push(candidate.values);
+                }
+            }
+        }
+    }
+    if n_unusable > 0 {
+        doubts.push(Doubt::NoValue { n: n_unusable });
+    }
+    all
+}
+
+/// Returns the names that make a difference.
+fn used_names(usable: &Usable) -> HashSet<String> {
+    let mut used: HashSet<String> = usable.text.names().map(str::to_owned).collect();
+    used.extend(usable.answer.iter().flat_map(TextPattern::names).map(str::to_owned));
+    for step in usable.steps.iter().flatten() {
+        used.extend(step.query.iter().flat_map(QueryPattern::names).map(str::to_owned));
+        let rest = [&step.step.args, &step.step.rest].map(serde_json::to_string);
+        for text in rest.into_iter().flatten() {
+            used.extend(TextPattern::parse(&text).names().map(str::to_owned));
+        }
+    }
+    used
+}
+
+/// Leaves out questions that could mean one thing as well as another.
+fn told_apart<'v>(all: Vec<Candidate<'v>>, doubts: &mut Vec<Doubt>) -> Vec<Candidate<'v>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for candidate in &all {
+        *counts.entry(&candidate.text).or_default() += 1;
+    }
+    let mut equal: Vec<(String, usize)> =
+        counts.iter().filter(|(_, n)| **n > 1).map(|(text, n)| ((*text).to_owned(), *n)).collect();
+    drop(counts);
+    equal.sort_unstable();
+    let Some((question, n)) = equal.first().cloned() else { return all };
+    doubts.push(Doubt::Equal { question, n, n_more: equal.len() - 1 });
+    let equal: HashSet<String> = equal.into_iter().map(|(text, _)| text).collect();
+    all.into_iter().filter(|candidate| !equal.contains(&candidate.text)).collect()
+}
+
+/// Brings candidates into an order that depends on the seed and on each alone, so that a new value moves no
+/// other.
+fn drawn<'v>(all: Vec<Candidate<'v>>, template: &str, seed: u64) -> Vec<Candidate<'v>> {
+    let rank = |candidate: &Candidate<'_>| {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&seed.to_le_bytes()).update(template.as_bytes()).update(&[0]);
+        hasher.update(candidate.key().as_bytes());
+        *hasher.finalize().as_bytes()
+    };
+    let mut all: Vec<([u8; 32], Candidate<'v>)> =
+        all.into_iter().map(|candidate| (rank(&candidate), candidate)).collect();
+    all.sort_unstable_by_key(|(rank, _)| *rank);
+    all.into_iter().map(|(_, candidate)| candidate).collect()
+}

@@ -1,0 +1,109 @@
+//! What stands in for graphs in a build without them: the same commands and options, which say so.
+
+/// What every such command says.
+fn refusal() -> anyhow::Error {
+    anyhow::anyhow!(
+        "this build of juror has no graphs\n  hint: build it without --no-default-features: cargo install --locked --path crates/juror"
+    )
+}
+
+/// `--graph` of `juror eval`.
+pub(super) mod graph_args {
+    use clap::Args;
+    use juror_document::Document;
+    use juror_run::Settings;
+
+    use super::refusal;
+    use crate::cli::eval::{EvalArgs, FreshGraph};
+
+    #[derive(Args, Clone, Debug, Default)]
+    pub(in crate::cli) struct GraphArgs {
+        /// This build has no graphs.
+        #[arg(long = "graph", value_name = "FILE|URL", env = "JUROR_GRAPH", hide = true)]
+        graphs: Vec<String>,
+    }
+
+    impl GraphArgs {
+        pub(in crate::cli) fn is_given(&self) -> bool {
+            !self.graphs.is_empty()
+        }
+    }
+
+    /// There is none.
+    pub(in crate::cli) enum FreshReference {}
+
+    impl FreshReference {
+        pub(in crate::cli) fn ask(
+            _: &EvalArgs,
+            _: &Settings,
+            _: Document,
+        ) -> anyhow::Result<FreshReference> {
+            Err(refusal())
+        }
+
+        pub(in crate::cli) fn document(&self) -> &Document {
+            match *self {}
+        }
+
+        pub(in crate::cli) fn about(&self) -> &FreshGraph {
+            match *self {}
+        }
+
+        pub(in crate::cli) fn is_incomplete(&self) -> bool {
+            match *self {}
+        }
+
+        pub(in crate::cli) fn mark(&mut self) -> anyhow::Result<()> {
+            match *self {}
+        }
+
+        pub(in crate::cli) fn rerun_actual(
+            &mut self,
+            _: &EvalArgs,
+            _: &Document,
+        ) -> anyhow::Result<Document> {
+            match *self {}
+        }
+
+        pub(in crate::cli) fn blame(
+            &mut self,
+            _: &EvalArgs,
+            _: &Settings,
+            _: &Document,
+        ) -> anyhow::Result<()> {
+            match *self {}
+        }
+
+        pub(in crate::cli) fn tell_moved(&self, _: bool) {
+            match *self {}
+        }
+    }
+
+    /// `juror demo --graph`.
+    pub(in crate::cli) fn demo() -> anyhow::Result<crate::exit::Exit> {
+        Err(refusal())
+    }
+}
+
+/// `juror reference`.
+pub(super) mod reference {
+    use std::ffi::OsString;
+
+    use clap::Args;
+
+    use super::refusal;
+    use crate::exit::Exit;
+
+    /// Keep expected results true, which this build cannot do: it has no graphs.
+    #[derive(Args)]
+    pub(in crate::cli) struct ReferenceArgs {
+        /// Any arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<OsString>,
+    }
+
+    pub(in crate::cli) fn run(args: &ReferenceArgs) -> anyhow::Result<Exit> {
+        let _ = &args.rest;
+        Err(refusal())
+    }
+}

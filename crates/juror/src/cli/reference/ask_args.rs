@@ -1,0 +1,40 @@
+//! The options that all commands about references share which ask a graph.
+
+use std::num::NonZero;
+
+use clap::Args;
+use juror_graph::Graph;
+use juror_reference::AskOptions;
+
+use super::super::RuleArgs;
+use super::super::graph_args::GraphArgs;
+use super::super::model_args::parse_count;
+
+/// A graph, and how it is asked.
+#[derive(Args)]
+pub(super) struct AskArgs {
+    #[command(flatten)]
+    rules: RuleArgs,
+
+    /// How many queries are asked at a time; all cores by default, and 4 for an endpoint.
+    #[arg(short = 'j', long, value_name = "N", env = "JUROR_JOBS", value_parser = parse_count::<NonZero<usize>>)]
+    jobs: Option<NonZero<usize>>,
+
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+impl AskArgs {
+    /// Loads the files, or prepares the endpoint.
+    pub(super) fn open(&self, quiet: bool) -> anyhow::Result<(Graph, AskOptions)> {
+        let names = self.rules.plan()?.profile.kind_names;
+        let graph = self.graph.open(quiet)?;
+        let options = self.graph.options(Some(&graph), self.jobs, &names)?;
+        Ok((graph, options))
+    }
+
+    /// Returns how queries are read, before there is a graph.
+    pub(super) fn options(&self) -> anyhow::Result<AskOptions> {
+        self.graph.options(None, self.jobs, &self.rules.plan()?.profile.kind_names)
+    }
+}
