@@ -61,13 +61,13 @@ impl<W: RecordWriter> Scoring<'_, W> {
         let mut n_errors = 0;
         let n_chunks = n_questions.div_ceil(CHUNK);
         let (give_back, buffers) = channel();
-        let to_do = Mutex::new(ToDo { chunks: 0..n_chunks, buffers });
+        let to_do = &Mutex::new(ToDo { chunks: 0..n_chunks, buffers });
         thread::scope(|scope| {
             // Sent before any thread ends, so they arrive.
             (0..n_chunks.min(n_threads * W::AHEAD)).for_each(|_| drop(give_back.send(None)));
             let (sender, receiver) = channel();
             for sender in vec![sender; n_threads] {
-                scope.spawn(|| self.work(&to_do, sender));
+                scope.spawn(move || self.work(to_do, &sender));
             }
             let mut done = InOrder { receiver, early: BTreeMap::new() };
             for index in 0..n_chunks {
@@ -92,7 +92,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
     }
 
     /// Scores chunks until none is left. A panic is passed on, or everybody would wait for its chunk.
-    fn work(&self, to_do: &Mutex<ToDo<W::Buffer>>, done: Sender<Done<W::Buffer>>) {
+    fn work(&self, to_do: &Mutex<ToDo<W::Buffer>>, done: &Sender<Done<W::Buffer>>) {
         while let Some((index, buffer)) = next_of(to_do) {
             let score = || {
                 let buffer = buffer.unwrap_or_else(|| self.writer.buffer());
