@@ -108,7 +108,7 @@ impl MetricStatistics {
 pub(crate) struct Numbers {
     pub(crate) values: Vec<f64>,
     clusters: Vec<u32>,
-    rows: RowCounts,
+    pub(crate) rows: RowCounts,
 }
 
 impl Numbers {
@@ -123,11 +123,6 @@ impl Numbers {
         Numbers::sort_into(&mut all, table, column, clusters, |_| 0);
         Numbers::add_missing(&mut all, table, column, questions, |_| 0);
         all.pop().unwrap_or_default()
-    }
-
-    /// How many rows have a number, and how many have none though the metric applies.
-    pub(crate) fn counts(&self) -> (usize, usize) {
-        (self.rows.n_scored, self.rows.n_error)
     }
 
     /// The same, with more answers that have no number.

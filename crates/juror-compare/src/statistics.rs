@@ -11,7 +11,7 @@ use crate::calibration::CalibratedMetric;
 use crate::comparison::ComparedRun;
 use crate::estimate::{Caution, ClusterNoun, has_width};
 use crate::judge_repeats::JudgeStatistics;
-use crate::metric_statistics::{MetricStatistics, Numbers};
+use crate::metric_statistics::{MetricStatistics, Numbers, RowCounts};
 use crate::question_numbers::QuestionNumbers;
 use crate::trials::{TrialStatistics, trial_statistics};
 
@@ -91,6 +91,18 @@ pub enum NoMean {
 }
 
 impl WithoutMean {
+    /// Says why a metric has no mean, if it should have one. Whether judges were to judge is not known
+    /// here, but steps are always compared.
+    pub fn of(metric: &str, rows: RowCounts, all_failed: bool) -> Option<WithoutMean> {
+        let RowCounts { n_scored, n_error, .. } = rows;
+        let why = match (n_scored, n_error) {
+            (1.., _) => NoMean::TooLarge,
+            (0, 1..) if all_failed && metric == "steps_score" => NoMean::AllFailed,
+            _ => return None,
+        };
+        Some(WithoutMean { n_scored, n_error, why })
+    }
+
     /// The share of the rows to which the metric applies that have a number.
     pub fn coverage(self) -> f64 {
         self.n_scored as f64 / (self.n_scored + self.n_error).max(1) as f64
@@ -266,9 +278,9 @@ impl Rows<'_> {
         let Rows { table, questions, confidence, .. } = self;
         let micro = Numbers::of_all(table, column, &self.clusters, questions);
         let micro = micro.with_errors(self.n_unseen);
-        let (n_scored, n_error) = micro.counts();
+        let counts = micro.rows;
         let Some(micro) = micro.statistics(column, *confidence) else {
-            return Err(self.without_mean(column, n_scored, n_error));
+            return Err(WithoutMean::of(&column.name, counts, self.all_failed));
         };
         let groups = Numbers::by_group(table, column, questions);
         let by_question = questions.means_by_group(table, column);
@@ -281,22 +293,6 @@ impl Rows<'_> {
             trials: trial_statistics(table, column, questions, *confidence),
             judge: JudgeStatistics::of(column.repeats()),
         })
-    }
-
-    /// Says why a metric has no mean, if it should have one. Whether judges were to judge is not known
-    /// here, but steps are always compared.
-    fn without_mean(
-        &self,
-        column: &ScoreColumn,
-        n_scored: usize,
-        n_error: usize,
-    ) -> Option<WithoutMean> {
-        let why = match (n_scored, n_error) {
-            (1.., _) => NoMean::TooLarge,
-            (0, 1..) if self.all_failed && column.name == "steps_score" => NoMean::AllFailed,
-            _ => return None,
-        };
-        Some(WithoutMean { n_scored, n_error, why })
     }
 }
 

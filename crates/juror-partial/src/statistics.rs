@@ -2,13 +2,13 @@
 
 use juror_compare::{
     ByMetric, Estimate, JudgeStatistics, Kind, MacroStatistics, MetricStatistics, RowCounts,
-    Statistics, TrialStatistics, Tries, can_solve, is_share,
+    Statistics, TrialStatistics, Tries, WithoutMean, can_solve, is_share,
 };
-use juror_score::MetricInfo;
 use juror_score::statistics::{
     InClusters, Interval, MeanErrors, TemplateMean, cluster_error, macro_of_means, median,
     ordered_sum, proportion,
 };
+use juror_score::{Coverage, MetricInfo};
 
 use crate::aggregates::{Merged, mean_of, size};
 use crate::exact_sum::{Exact, ExactSum};
@@ -50,8 +50,12 @@ impl Merged<'_> {
                 confidence,
             };
             let estimate = scope.over_templates(&groups);
-            let Some(micro) = scope.statistics(estimate) else { continue };
             let name = &column.name;
+            let Some(micro) = scope.statistics(estimate) else {
+                let without = WithoutMean::of(name, scope.rows(), all.errors == all.answers);
+                all.without_mean.extend(without.map(|own| (name.clone(), own)));
+                continue;
+            };
             all.micro.insert(name.clone(), micro);
             all.macro_means
                 .extend(macro_statistics(&groups, confidence).map(|own| (name.clone(), own)));
@@ -281,18 +285,21 @@ impl Scope<'_> {
     /// The statistics; `None` without an estimate.
     fn statistics(&self, estimate: Option<Estimate>) -> Option<MetricStatistics> {
         let (estimate, tally) = (estimate?, self.tally);
-        let n_applicable = tally.coverage.n_applicable;
-        let rows = RowCounts {
-            n_scored: tally.coverage.n_scored,
-            n_error: (n_applicable - tally.coverage.n_scored).saturating_add(size(self.n_missing)),
-            n_not_applicable: size(self.n_answers) - n_applicable,
-        };
         let median = median(&mut tally.series.middle()).unwrap_or(estimate.mean.mean);
         let is_sketched = tally.series.values.counted().is_none();
         Some(MetricStatistics {
             median_within: is_sketched.then_some(ACCURACY),
-            ..MetricStatistics::new(self.column.info, rows, &estimate, median)
+            ..MetricStatistics::new(self.column.info, self.rows(), &estimate, median)
         })
+    }
+
+    fn rows(&self) -> RowCounts {
+        let Coverage { n_scored, n_applicable } = self.tally.coverage;
+        RowCounts {
+            n_scored,
+            n_error: (n_applicable - n_scored).saturating_add(size(self.n_missing)),
+            n_not_applicable: size(self.n_answers) - n_applicable,
+        }
     }
 
     /// The estimate over all answers, where every template is a cluster.

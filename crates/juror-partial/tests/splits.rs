@@ -294,3 +294,21 @@ fn nothing_merges_with_anything() {
     assert_eq!(finished.aggregates, collect(&[]).finish());
     assert_eq!(partial.to_bytes(), merged(&[], &[1], 3).to_bytes());
 }
+
+#[test]
+fn a_part_in_which_all_answers_failed_says_why_there_is_no_mean() {
+    let failed = Answer {
+        id: "q0".into(),
+        template: "t".into(),
+        trial: None,
+        is_error: true,
+        traits: Traits::ALL,
+        values: Vec::new(),
+        repeats: Vec::new(),
+        steps: Vec::new(),
+    };
+    let (partial, whole) = whole(&[failed]);
+    let finished = partial.finish(CONFIDENCE);
+    assert_eq!(finished.statistics.without_mean, whole.statistics.without_mean);
+    assert!(finished.statistics.without_mean.contains_key("steps_score"));
+}

@@ -2,15 +2,13 @@
 
 use juror_document::Document;
 use juror_read::{Dataset, read_reference};
-use juror_score::{Case, KindNames, Profile, Question, Trajectory, score};
-use serde::Serialize;
+use juror_score::{Case, KindNames, MOVED, Profile, Question, Trajectory, score};
 
 use crate::edit;
 use crate::steps::query_steps;
 
 /// How an agent stands to a result that has moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
     /// The agent is right by the graph as it is now, and would be wrong by what was recorded.
     Graph,
@@ -45,15 +43,12 @@ impl Blame {
     /// Says it in words.
     pub fn in_words(self) -> &'static str {
         match self {
-            Blame::Graph => "the graph moved; the agent is right by the graph as it is now",
-            Blame::Time => "the graph moved; the agent is right by what was recorded before",
+            Blame::Graph => "the agent is right by the graph as it is now",
+            Blame::Time => "the agent is right by what was recorded before",
             Blame::Agent => "the agent is no better by one result than by the other",
         }
     }
 }
-
-/// The key of an expected step that says how its result has moved. Results repeat it.
-const MOVED: &str = "moved";
 
 /// Returns a reference whose steps say how their results have moved: notes by the position of the step among
 /// those with queries. A step that says so already, or is not written here, stays as it is.

@@ -101,7 +101,7 @@ pub use profile::{
     AnswerErrorKey, AskedLike, Choice, ContextJudge, ErrorResponses, MissingStatus, NameMatching,
     Noncommittal, Profile, ScoredGroups, StepKinds, WithoutOutput,
 };
-pub use question::{ExpectedStep, MatchedBy, Question};
+pub use question::{ExpectedStep, MOVED, MatchedBy, Question};
 pub use record::{COMPUTED_STEP_METRICS, Case, Record, score};
 pub use score_table::{ScoreColumn, ScoreTable, ScoredItem, ScoredValue, Standing};
 pub use scorecard::{Resources, Scorecard};

@@ -43,6 +43,16 @@ pub struct ExpectedStep<'a> {
     pub matched_by: Option<MatchedBy>,
 }
 
+/// The key of an expected step that says how its result has moved with the graph. Results repeat it.
+pub const MOVED: &str = "moved";
+
+impl ExpectedStep<'_> {
+    /// Whether a key says what became of the step in some run, and not what is expected.
+    pub fn is_finding(key: &str) -> bool {
+        matches!(key, "matches" | "missed" | MOVED)
+    }
+}
+
 /// What an expected step is matched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchedBy {

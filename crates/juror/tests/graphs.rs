@@ -159,7 +159,7 @@ fn an_agent_gets_its_score_back_from_a_moved_graph_and_results_tell_why() {
     assert_eq!(score(&place.read("fresh.json"), "taxa-fern-vault"), 1.0);
 
     let how = "1 row missing (`cellar spleenwort`)";
-    let blame = "the graph moved; the agent is right by the graph as it is now";
+    let blame = "the agent is right by the graph as it is now";
     assert_eq!(
         summary["graph"]["moved"],
         serde_json::json!([{"question_id": "taxa-fern-vault", "how": how, "blame": blame}])

@@ -5,7 +5,7 @@ use std::thread;
 use juror_json::Object;
 use juror_models::{CallKey, KeyMaker};
 use juror_read::CaseRoom;
-use juror_score::Case;
+use juror_score::{Case, ExpectedStep};
 
 use super::Evaluation;
 use crate::models::Judges;
@@ -43,20 +43,22 @@ fn case_key(common: &KeyMaker, case: &Case<'_>) -> CallKey {
     for group in question.groups.iter().flatten() {
         key.field("group");
         for step in group {
-            add_fields(&mut key, &step.fields);
+            add_fields(&mut key, &step.fields, ExpectedStep::is_finding);
         }
     }
     key.field("response").field(trajectory.answer.map_or("", |answer| answer.get()));
     key.field(if trajectory.steps.is_some() { "steps" } else { "no steps" });
     for step in trajectory.steps.iter().flatten() {
-        add_fields(&mut key, &step.fields);
+        add_fields(&mut key, &step.fields, |_| false);
     }
     key.finish()
 }
 
-fn add_fields(key: &mut KeyMaker, fields: &Object<'_>) {
+fn add_fields(key: &mut KeyMaker, fields: &Object<'_>, is_left_out: fn(&str) -> bool) {
     key.field("step");
-    for (name, value) in fields.iter_raw() {
+    for (name, value) in
+        fields.iter_raw().filter(|(name, _)| !is_left_out(name.get().trim_matches('"')))
+    {
         key.field(name.get()).field(value.get());
     }
 }

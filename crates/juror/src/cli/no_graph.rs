@@ -53,7 +53,7 @@ pub(super) mod graph_args {
             match *self {}
         }
 
-        pub(in crate::cli) fn mark(&mut self) -> anyhow::Result<()> {
+        pub(in crate::cli) fn mark(&mut self, _: Option<&FreshGraph>) -> anyhow::Result<()> {
             match *self {}
         }
 
@@ -66,15 +66,15 @@ pub(super) mod graph_args {
         }
 
         pub(in crate::cli) fn blame(
-            &mut self,
+            &self,
             _: &EvalArgs,
             _: &Settings,
             _: &Document,
-        ) -> anyhow::Result<()> {
+        ) -> anyhow::Result<FreshGraph> {
             match *self {}
         }
 
-        pub(in crate::cli) fn tell_moved(&self, _: bool) {
+        pub(in crate::cli) fn tell_moved(&self, _: &FreshGraph, _: bool) {
             match *self {}
         }
     }

@@ -3,7 +3,8 @@
 use juror_json::text_or_json;
 use juror_read::ResultCase;
 use juror_score::{
-    Alignment, Ending, ExpectedStep, Question, ShownLimits, ShownOutput, Step, score, show_expected,
+    Alignment, Ending, ExpectedStep, MOVED, Question, ShownLimits, ShownOutput, Step, score,
+    show_expected,
 };
 use serde_json::value::RawValue;
 
@@ -65,7 +66,7 @@ pub(super) fn detail(source: &PageSource<'_>, row: &QuestionRow<'_>, shown: &Sho
 fn tell_moved(question: &Question<'_>, alignment: &mut Alignment) {
     for pair in &mut alignment.pairs {
         let step = question.groups.as_ref().and_then(|all| all.get(pair.group)?.get(pair.expected));
-        let Some(how) = step.and_then(|step| step.fields.get_set("moved")) else { continue };
+        let Some(how) = step.and_then(|step| step.fields.get_set(MOVED)) else { continue };
         let how = format!("The graph moved: {}.", text_or_json(how));
         pair.why = Some(match pair.why.take() {
             Some(why) => format!("{how} {why}"),

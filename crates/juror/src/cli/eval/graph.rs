@@ -32,15 +32,14 @@ struct Moved {
     /// The position of its step among those with queries.
     step: usize,
     how: String,
-    /// Whose fault a wrong answer is, for each answer that is known.
-    blames: Vec<(Option<u32>, Blame)>,
 }
 
 impl Moved {
-    /// What the results say of it.
-    fn note(&self) -> String {
-        let mut words: Vec<(Option<u32>, &str)> =
-            self.blames.iter().map(|(trial, blame)| (*trial, blame.in_words())).collect();
+    /// What the results say of it, and of whose fault it is that answers are wrong, as far as that is
+    /// known.
+    fn note(&self, answers: &[MovedResult]) -> String {
+        let own = answers.iter().filter(|own| own.step == self.step);
+        let mut words: Vec<(Option<u32>, &str)> = own.map(|own| (own.trial, own.blame)).collect();
         if words.iter().all(|own| own.1 == words[0].1) {
             words = words.first().map(|own| (None, own.1)).into_iter().collect();
         }
@@ -77,7 +76,7 @@ impl FreshReference {
         let is_incomplete = reviewed.has_outside_failure();
         let moved = reviewed.steps().enumerate().filter_map(|(at, step)| {
             let how = step.checked.moved_in_words()?;
-            Some(Moved { question: step.step.question, step: at, how, blames: Vec::new() })
+            Some(Moved { question: step.step.question, step: at, how })
         });
         let moved: Vec<Moved> = moved.collect();
         let n_results = reviewed.steps().count();
@@ -95,7 +94,7 @@ impl FreshReference {
         &self.document
     }
 
-    /// What is told of the graph.
+    /// What is told of the graph before there are answers.
     pub(super) fn about(&self) -> &FreshGraph {
         &self.about
     }
@@ -105,16 +104,24 @@ impl FreshReference {
         self.is_incomplete
     }
 
-    /// Lets steps say how their results have moved, and whose fault that makes it, if it is known. Results
-    /// repeat it.
-    pub(super) fn mark(&mut self) -> anyhow::Result<()> {
-        let notes: Vec<_> = self.moved.iter().map(|own| (own.step, own.note())).collect();
+    /// Lets steps say how their results have moved, and whose fault wrong answers are, if that is known.
+    /// Results repeat it.
+    pub(super) fn mark(&mut self, blamed: Option<&FreshGraph>) -> anyhow::Result<()> {
+        if self.moved.is_empty() {
+            return Ok(());
+        }
+        let answers = blamed.map_or(&[][..], |graph| &graph.moved);
+        let notes: Vec<_> = self.moved.iter().map(|own| (own.step, own.note(answers))).collect();
         let marked = {
             let dataset = read_reference(&self.document)?;
             mark_moved(&self.document, &dataset, &self.options.names, &notes)
         };
-        if let Some(marked) = marked {
-            self.document = marked;
+        match marked {
+            Some(marked) => self.document = marked,
+            None => output::warn(&format!(
+                "{}: results do not say which expected results moved, since the reference cannot be annotated",
+                self.document.name()
+            )),
         }
         Ok(())
     }
@@ -153,41 +160,42 @@ impl FreshReference {
         Ok(Document::new(responses.name(), text.into_bytes(), format)?)
     }
 
-    /// Finds out whose fault it is, where an expected result has moved.
+    /// Finds out whose fault wrong answers are, where an expected result has moved.
     pub(super) fn blame(
-        &mut self,
+        &self,
         args: &EvalArgs,
         settings: &Settings,
         responses: &Document,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<FreshGraph> {
+        let mut graph = self.about.clone();
         let profile = settings.plan().profile;
         let (recorded, fresh) = (read_reference(&self.recorded)?, read_reference(&self.document)?);
         let responses = read_responses_as(responses, args.read.repeated_ids())?;
-        for moved in &mut self.moved {
-            let both = (&recorded.questions[moved.question], &fresh.questions[moved.question]);
-            moved.blames = blames(both, &responses, &profile);
-            let told = moved.blames.iter().map(|(trial, blame)| MovedResult {
+        for Moved { question, step, how } in &self.moved {
+            let both = (&recorded.questions[*question], &fresh.questions[*question]);
+            let blames = blames(both, &responses, &profile);
+            graph.moved.extend(blames.into_iter().map(|(trial, blame)| MovedResult {
+                step: *step,
                 question_id: both.1.id.to_string(),
-                trial: *trial,
-                how: moved.how.clone(),
+                trial,
+                how: how.clone(),
                 blame: blame.in_words(),
-            });
-            self.about.moved.extend(told);
+            }));
         }
-        Ok(())
+        Ok(graph)
     }
 
     /// Says which expected results have moved, and whether the agent is right by them.
-    pub(super) fn tell_moved(&self, quiet: bool) {
+    pub(super) fn tell_moved(&self, graph: &FreshGraph, quiet: bool) {
         if self.moved.is_empty() || quiet {
             return;
         }
         output::print_note(&format!(
             "the graph moved: {} of {} expected results are not as recorded, and are taken fresh",
             self.moved.len(),
-            self.about.results
+            graph.results
         ));
-        for moved in &self.about.moved {
+        for moved in &graph.moved {
             output::print_note(&moved.to_string());
         }
     }
@@ -213,9 +221,16 @@ mod tests {
 
     #[test]
     fn answers_are_told_apart_where_blame_differs() {
+        let how = || "1 row missing".to_owned();
+        let answer = |step, (trial, blame): (Option<u32>, Blame)| {
+            let (question_id, blame) = ("q".into(), blame.in_words());
+            MovedResult { step, question_id, trial, how: how(), blame }
+        };
         let note = |blames: &[(Option<u32>, Blame)]| {
-            Moved { question: 0, step: 0, how: "1 row missing".into(), blames: blames.to_vec() }
-                .note()
+            let own = blames.iter().map(|own| answer(0, *own));
+            let of_another_step = answer(1, (None, Blame::Agent));
+            let answers: Vec<MovedResult> = own.chain([of_another_step]).collect();
+            Moved { question: 0, step: 0, how: how() }.note(&answers)
         };
         assert_eq!(note(&[]), "1 row missing");
         let (graph, time) = (Blame::Graph.in_words(), Blame::Time.in_words());

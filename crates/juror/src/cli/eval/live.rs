@@ -46,7 +46,7 @@ pub(super) fn run(
     let mut fresh = None;
     if args.graph.is_given() {
         let mut own = FreshReference::ask(args, settings, load(&args.reference)?)?;
-        own.mark()?;
+        own.mark(None)?;
         fresh = Some(own);
     }
     let reference = fresh.as_ref().map_or(&reference, FreshReference::document);
@@ -116,11 +116,13 @@ pub(super) fn run(
         }
         return models.map(|_| Exit::OutsideFailed);
     };
-    let exit = Work { ask: &models, ..work }.run_in(&place, Some(log))?;
+    let blame = |fresh: &FreshReference| fresh.blame(args, settings, &responses);
+    let blamed = fresh.as_ref().map(blame).transpose()?;
+    let work = Work { ask: &models, graph: blamed.as_ref(), ..work };
+    let exit = work.run_in(&place, Some(log))?;
     let mut is_incomplete = tell_errors(&asked);
-    if let Some(fresh) = &mut fresh {
-        fresh.blame(args, settings, &responses)?;
-        fresh.tell_moved(args.report.quiet);
+    if let Some((fresh, graph)) = fresh.as_ref().zip(blamed.as_ref()) {
+        fresh.tell_moved(graph, args.report.quiet);
         is_incomplete |= fresh.is_incomplete();
     }
     Ok(if is_incomplete { Exit::OutsideFailed } else { exit })

@@ -281,11 +281,11 @@ fn run_with_graph(
     if args.rerun_actual {
         responses = fresh.rerun_actual(args, &responses)?;
     }
-    fresh.blame(args, settings, &responses)?;
-    fresh.mark()?;
+    let graph = fresh.blame(args, settings, &responses)?;
+    fresh.mark(Some(&graph))?;
     let work = args.work(fresh.document(), &responses, settings, line);
-    let exit = Work { graph: Some(fresh.about()), ..work }.run()?;
-    fresh.tell_moved(args.report.quiet);
+    let exit = Work { graph: Some(&graph), ..work }.run()?;
+    fresh.tell_moved(&graph, args.report.quiet);
     Ok(if fresh.is_incomplete() { Exit::OutsideFailed } else { exit })
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 /// The graph that expected results are taken from.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(in crate::cli) struct FreshGraph {
     /// The graph in words.
     pub(super) about: String,
@@ -16,8 +16,11 @@ pub(in crate::cli) struct FreshGraph {
 }
 
 /// An answer to a question whose expected result has moved.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(super) struct MovedResult {
+    /// The position of its step among those with queries.
+    #[serde(skip)]
+    pub(super) step: usize,
     pub(super) question_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trial: Option<u32>,
