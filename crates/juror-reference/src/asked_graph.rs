@@ -15,7 +15,7 @@ pub struct AskedGraph {
 }
 
 enum State {
-    Open(Graph),
+    Open(Box<Graph>),
     Closed { describe: String, open: Box<dyn Fn() -> Result<Graph, LoadError>> },
 }
 
@@ -28,7 +28,7 @@ impl From<Graph> for AskedGraph {
 impl AskedGraph {
     /// A graph that is open. Answers are added to those that are known, if they are to be kept.
     pub fn open(graph: Graph, known: Option<KnownAnswers>) -> AskedGraph {
-        AskedGraph { state: State::Open(graph), known, told: Asking::default() }
+        AskedGraph { state: State::Open(Box::new(graph)), known, told: Asking::default() }
     }
 
     /// A graph that is opened for the first query whose answer is not known.
@@ -66,7 +66,7 @@ impl AskedGraph {
             State::Closed { open, .. } => {
                 let graph = open()?;
                 let done = work(&graph);
-                self.state = State::Open(graph);
+                self.state = State::Open(Box::new(graph));
                 Ok(done)
             }
         }
