@@ -1,10 +1,11 @@
 //! A graph with the answers that are known of it, which is opened when another is needed.
 
 use std::fmt;
+use std::sync::Arc;
 
-use juror_graph::{Graph, LoadError};
+use juror_graph::{Graph, LoadError, QueryLimits, with_room};
 
-use crate::asking::{AskOptions, Asked, Asking};
+use crate::asking::{Asked, Asking};
 use crate::known::KnownAnswers;
 
 /// A graph to be asked.
@@ -73,28 +74,14 @@ impl AskedGraph {
     }
 
     /// Counts queries, and learns the answers that are new.
-    pub(crate) fn learn<'a>(
-        &mut self,
-        all: impl Iterator<Item = &'a Asked>,
-        options: &AskOptions,
-        asking: Asking,
-    ) {
+    pub(crate) fn learn(&mut self, all: &[Arc<Asked>], limits: &QueryLimits, asking: Asking) {
         self.told.done += asking.done;
         self.told.all += asking.all;
         self.told.failed += asking.failed;
         self.told.known += asking.known;
         let Some(known) = &mut self.known else { return };
-        for asked in all {
-            match asked {
-                Asked::Answered { query, is_known: true, .. } => {
-                    known.mark_used(query, &options.limits);
-                }
-                Asked::Answered { query, answer, time, .. } => {
-                    known.add(query, &options.limits, answer, *time);
-                }
-                Asked::Refused(_) | Asked::Failed(_) => {}
-            }
-        }
+        // Looking into queries takes room, and here for all of them at once.
+        with_room(|| all.iter().for_each(|asked| known.learn(asked, limits)));
     }
 }
 
@@ -109,7 +96,7 @@ mod tests {
     use juror_graph::{Endpoint, EndpointOptions, GraphVersion, LoadOptions, Triples};
 
     use super::*;
-    use crate::ask_all;
+    use crate::{AskOptions, ask_all};
 
     fn triples() -> Triples {
         let turtle = b"<x:a> <x:b> <x:c>, <x:d> .";

@@ -164,7 +164,7 @@ fn ask_distinct(
         }),
     });
     let asked: Vec<Arc<Asked>> = asked.map(Arc::new).collect();
-    graph.learn(asked.iter().map(|asked| &**asked), options, asking);
+    graph.learn(&asked, &options.limits, asking);
     Ok(asked)
 }
 

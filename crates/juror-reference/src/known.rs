@@ -8,6 +8,8 @@ use juror_sparql::ResultFormat;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::asking::Asked;
+
 /// The form of the text. Texts of another form are not read.
 const FORM: u32 = 1;
 
@@ -144,21 +146,23 @@ impl KnownAnswers {
         Some((answer, Duration::try_from_secs_f64(kept.seconds).ok()?))
     }
 
-    /// Remembers that an answer was of use.
-    pub(crate) fn mark_used(&mut self, query: &Query, limits: &QueryLimits) {
+    /// Adds an answer that is new, and remembers that one that is known was of use.
+    pub(crate) fn learn(&mut self, asked: &Asked, limits: &QueryLimits) {
+        match asked {
+            Asked::Answered { query, is_known: true, .. } => self.mark_used(query, limits),
+            Asked::Answered { query, answer, time, .. } => self.add(query, limits, answer, *time),
+            Asked::Refused(_) | Asked::Failed(_) => {}
+        }
+    }
+
+    fn mark_used(&mut self, query: &Query, limits: &QueryLimits) {
         if let Some(kept) = self.kept.get_mut(&key_of(query, limits)) {
             kept.is_used = true;
         }
     }
 
     /// Adds an answer, if the same query will have it again and it can be read back as it is.
-    pub(crate) fn add(
-        &mut self,
-        query: &Query,
-        limits: &QueryLimits,
-        answer: &Answer,
-        time: Duration,
-    ) {
+    fn add(&mut self, query: &Query, limits: &QueryLimits, answer: &Answer, time: Duration) {
         let text = answer.write(ResultFormat::Json);
         if text.len() > MOST_BYTES
             || !query.is_repeatable()
