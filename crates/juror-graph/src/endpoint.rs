@@ -88,6 +88,14 @@ impl Endpoint {
         self.shown.clone()
     }
 
+    /// The address with its parameters, without passwords and keys.
+    pub(crate) fn open_address(&self) -> String {
+        let mut url = self.url.clone();
+        // Only addresses without a host refuse this, and they have no password.
+        let _ = url.set_password(None);
+        self.secrets.iter().fold(url.to_string(), |text, secret| secret.redact(&text))
+    }
+
     pub(crate) fn ask(&self, query: &Query, limits: &QueryLimits) -> Result<Answer, QueryFailure> {
         if self.failures.load(Ordering::Relaxed) >= MOST_FAILURES {
             return Err(EndpointFailure::GivenUp(MOST_FAILURES).into());

@@ -2,7 +2,7 @@
 //!
 //! A [`Graph`] is a set of RDF files, read into memory ([`Triples`]), or a server that speaks the
 //! SPARQL protocol ([`Endpoint`]). Both answer a [`Query`] with an [`Answer`], a table or a truth, within
-//! [`QueryLimits`].
+//! [`QueryLimits`]. A [`GraphVersion`] says whether a graph is still the one that gave an answer.
 //!
 //! A query is parsed before it goes anywhere: updates and `SERVICE`, which would call other servers, are
 //! refused, whichever graph is asked. What a failure tells apart is whose fault it is: the query's, the
@@ -36,6 +36,7 @@ mod query_pattern;
 mod room;
 mod terms;
 mod triples;
+mod version;
 
 pub use answer::{Answer, Table};
 pub use endpoint::{Endpoint, EndpointOptions};
@@ -45,7 +46,8 @@ pub use oxrdf::{Literal, NamedNode, Term};
 pub use query::{Query, QueryForm, QueryOptions, Refusal};
 pub use query_pattern::{NotFilled, QueryPattern};
 pub use room::with_room;
-pub use triples::Triples;
+pub use triples::{Extent, Triples};
+pub use version::GraphVersion;
 
 use std::time::Duration;
 

@@ -113,7 +113,7 @@ pub(crate) fn parse(name: &str, text: &[u8], options: &LoadOptions) -> Result<Tr
 }
 
 /// Returns the format that a name's ending says.
-fn format_of(name: &str) -> Result<RdfFormat, LoadError> {
+pub(crate) fn format_of(name: &str) -> Result<RdfFormat, LoadError> {
     let lower = name.to_ascii_lowercase();
     let plain = lower.strip_suffix(".gz").or_else(|| lower.strip_suffix(".zst")).unwrap_or(&lower);
     let ending = plain.rsplit_once('.').map(|(_, ending)| ending);

@@ -133,7 +133,7 @@ impl Query {
     }
 
     /// The query as endpoints get it, with all prefixes declared.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
@@ -183,6 +183,15 @@ impl Query {
             }
             _ => false,
         })
+    }
+
+    /// Whether the graph alone decides the answer: no clock, no chance and no other server.
+    pub fn is_repeatable(&self) -> bool {
+        let has_service = self.any(|pattern| matches!(pattern, GraphPattern::Service { .. }));
+        // A text of the query that looks like such a call does no harm: it only costs asking again.
+        let is_call_of =
+            |text: &str| ["NOW(", "RAND(", "UUID("].iter().any(|call| text.contains(call));
+        !has_service && !with_room(|| is_call_of(&self.parsed.to_string()))
     }
 
     /// Whether equal rows are returned once.
@@ -515,6 +524,23 @@ mod tests {
         );
         assert!(query("SELECT DISTINCT ?b { ?a ?b ?c } LIMIT 1").is_distinct());
         assert_eq!(query("ASK { ?a ?b ?c }").columns(), None);
+    }
+
+    #[test]
+    fn clocks_chance_and_other_servers_make_answers_that_do_not_repeat() {
+        let options = QueryOptions { allow_service: true, ..QueryOptions::default() };
+        for (text, is_repeatable) in [
+            ("SELECT ?a { ?a ?b ?c } ORDER BY ?a LIMIT 3", true),
+            ("ASK { ?now <x:rand> ?uuid }", true),
+            ("SELECT (now ( ) AS ?t) {}", false),
+            ("SELECT ?a { ?a ?b ?c } ORDER BY rand()", false),
+            ("ASK { ?a ?b ?c FILTER EXISTS { ?a ?d ?e FILTER(?e < YEAR(NOW())) } }", false),
+            ("SELECT (STRUUID() AS ?u) (UUID() AS ?v) {}", false),
+            ("SELECT * { SERVICE <x:y> { ?s ?p ?o } }", false),
+        ] {
+            let query = Query::parse(text, &options).expect(text);
+            assert_eq!(query.is_repeatable(), is_repeatable, "{text}");
+        }
     }
 
     #[test]

@@ -132,6 +132,23 @@ impl Gathered {
     }
 }
 
+/// How large a graph is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// How many triples it has, in all graphs.
+    pub triples: usize,
+    /// Whether all of them are in named graphs, so that queries without `GRAPH` find none.
+    pub has_only_named: bool,
+}
+
+impl Extent {
+    /// Names the files of the graph, and says how large it is.
+    pub fn describe(self, files: &[String]) -> String {
+        let triples = if self.triples == 1 { "triple" } else { "triples" };
+        format!("{}, {} {triples}", files.join(", "), self.triples)
+    }
+}
+
 impl Triples {
     /// Reads one text in the format that its name says.
     pub fn parse(
@@ -163,10 +180,13 @@ impl Triples {
         self.default.by_subject.is_empty() && !self.named.is_empty()
     }
 
+    /// Returns how large the graph is.
+    pub fn extent(&self) -> Extent {
+        Extent { triples: self.len(), has_only_named: self.has_only_named() }
+    }
+
     pub(crate) fn describe(&self) -> String {
-        let n = self.len();
-        let triples = if n == 1 { "triple" } else { "triples" };
-        format!("{}, {n} {triples}", self.names.join(", "))
+        self.extent().describe(&self.names)
     }
 
     pub(crate) fn ask(&self, query: &Query, limits: &QueryLimits) -> Result<Answer, QueryFailure> {

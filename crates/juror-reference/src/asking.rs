@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use juror_graph::{
-    Answer, Graph, Query, QueryFailure, QueryLimits, QueryOptions, Refusal, with_room,
+    Answer, LoadError, Query, QueryFailure, QueryLimits, QueryOptions, Refusal, with_room,
 };
 use juror_score::KindNames;
+
+use crate::asked_graph::AskedGraph;
+use crate::known::KnownAnswers;
 
 /// How queries are asked.
 #[derive(Clone, Debug)]
@@ -46,6 +49,8 @@ pub struct Asking {
     pub all: usize,
     /// Those without an answer.
     pub failed: usize,
+    /// Those whose answer was known, so that the graph was not asked.
+    pub known: usize,
 }
 
 /// What came of a query.
@@ -61,8 +66,10 @@ pub enum Asked {
         query: Box<Query>,
         /// The answer.
         answer: Answer,
-        /// How long it took.
+        /// How long it took, when the graph was asked.
         time: Duration,
+        /// Whether it was known, so that the graph was not asked.
+        is_known: bool,
     },
 }
 
@@ -93,13 +100,14 @@ impl Asked {
 }
 
 /// Asks all queries, each text once, and several at a time. Calls `progress` after
-/// each. One that fails does not stop the others.
+/// each. One that fails does not stop the others. The graph is opened only if there is a query whose answer
+/// is not known.
 pub fn ask_all<'q>(
-    graph: &Graph,
+    graph: &mut AskedGraph,
     queries: impl IntoIterator<Item = &'q str>,
     options: &AskOptions,
     progress: &mut dyn FnMut(Asking),
-) -> Vec<Arc<Asked>> {
+) -> Result<Vec<Arc<Asked>>, LoadError> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     let mut distinct = Vec::new();
     let places: Vec<usize> = queries
@@ -111,53 +119,118 @@ pub fn ask_all<'q>(
             })
         })
         .collect();
-    let answers = ask_distinct(graph, &distinct, options, progress);
-    places.into_iter().map(|at| Arc::clone(&answers[at])).collect()
+    let answers = ask_distinct(graph, &distinct, options, progress)?;
+    Ok(places.into_iter().map(|at| Arc::clone(&answers[at])).collect())
 }
 
 fn ask_distinct(
-    graph: &Graph,
+    graph: &mut AskedGraph,
     queries: &[&str],
     options: &AskOptions,
     progress: &mut dyn FnMut(Asking),
-) -> Vec<Arc<Asked>> {
+) -> Result<Vec<Arc<Asked>>, LoadError> {
+    let mut asking = Asking { all: queries.len(), ..Asking::default() };
+    let mut tell = |has_answer: bool, is_known: bool| {
+        asking.done += 1;
+        asking.failed += usize::from(!has_answer);
+        asking.known += usize::from(is_known);
+        progress(asking);
+    };
+    let known = graph.known();
+    let looked_up = work_off(
+        queries,
+        options.jobs,
+        |text| look_up(known, text, options),
+        |found| match found {
+            LookedUp::Done(asked) => tell(asked.answer().is_some(), asked.answer().is_some()),
+            LookedUp::Open(_) => {}
+        },
+    );
+    let open: Vec<&Query> = looked_up.iter().filter_map(LookedUp::open).collect();
+    let answers = if open.is_empty() {
+        Vec::new()
+    } else {
+        graph.with(|graph| {
+            let ask = |query: &&Query| timed(|| graph.ask(query, &options.limits));
+            work_off(&open, options.jobs, ask, |(answer, _)| tell(answer.is_ok(), false))
+        })?
+    };
+    let mut answers = answers.into_iter();
+    let asked = looked_up.into_iter().filter_map(|found| match found {
+        LookedUp::Done(asked) => Some(asked),
+        LookedUp::Open(query) => answers.next().map(|(answer, time)| match answer {
+            Ok(answer) => Asked::Answered { query, answer, time, is_known: false },
+            Err(failure) => Asked::Failed(failure),
+        }),
+    });
+    let asked: Vec<Arc<Asked>> = asked.map(Arc::new).collect();
+    graph.learn(&asked, &options.limits, asking);
+    Ok(asked)
+}
+
+/// What is known of a query before the graph is asked.
+enum LookedUp {
+    /// It need not be asked.
+    Done(Asked),
+    Open(Box<Query>),
+}
+
+impl LookedUp {
+    fn open(&self) -> Option<&Query> {
+        match self {
+            LookedUp::Done(_) => None,
+            LookedUp::Open(query) => Some(query),
+        }
+    }
+}
+
+fn look_up(known: Option<&KnownAnswers>, text: &str, options: &AskOptions) -> LookedUp {
+    let query = match Query::parse(text, &options.query) {
+        Ok(query) => Box::new(query),
+        Err(refusal) => return LookedUp::Done(Asked::Refused(refusal)),
+    };
+    match known.and_then(|known| known.get(&query, &options.limits)) {
+        Some((answer, time)) => {
+            LookedUp::Done(Asked::Answered { query, answer, time, is_known: true })
+        }
+        None => LookedUp::Open(query),
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let began = Instant::now();
+    (work(), began.elapsed())
+}
+
+/// Works on all items, several at a time, with room for queries. Calls `done` after each, in any order,
+/// and returns what came of them in theirs.
+fn work_off<T: Sync, R: Send>(
+    items: &[T],
+    jobs: NonZero<usize>,
+    work: impl Fn(&T) -> R + Sync,
+    mut done: impl FnMut(&R),
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..options.jobs.get().min(queries.len()) {
-            let (sender, next) = (sender.clone(), &next);
-            let work = move || {
-                while let Some(text) = queries.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if sender.send((*text, ask(graph, text, options))).is_err() {
-                        break;
-                    }
+        for _ in 0..jobs.get().min(items.len()) {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            let work_on = move || loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else { break };
+                if sender.send((at, work(item))).is_err() {
+                    break;
                 }
             };
-            scope.spawn(|| with_room(work));
+            scope.spawn(|| with_room(work_on));
         }
         drop(sender);
-        let mut answers: HashMap<&str, Arc<Asked>> = HashMap::new();
-        let mut asking = Asking { all: queries.len(), ..Asking::default() };
-        for (text, asked) in receiver {
-            asking.done += 1;
-            asking.failed += usize::from(asked.answer().is_none());
-            answers.insert(text, Arc::new(asked));
-            progress(asking);
+        let mut all: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        for (at, result) in receiver {
+            done(&result);
+            all[at] = Some(result);
         }
-        // Every query was sent back, or its thread has panicked, which the scope passes on.
-        queries.iter().filter_map(|text| answers.remove(text)).collect()
+        // Every item was sent back, or its thread has panicked, which the scope passes on.
+        all.into_iter().flatten().collect()
     })
-}
-
-/// Asks one query.
-fn ask(graph: &Graph, text: &str, options: &AskOptions) -> Asked {
-    let query = match Query::parse(text, &options.query) {
-        Ok(query) => query,
-        Err(refusal) => return Asked::Refused(refusal),
-    };
-    let began = Instant::now();
-    match graph.ask(&query, &options.limits) {
-        Ok(answer) => Asked::Answered { query: Box::new(query), answer, time: began.elapsed() },
-        Err(failure) => Asked::Failed(failure),
-    }
 }

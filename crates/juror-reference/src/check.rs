@@ -119,7 +119,7 @@ impl Checked {
 /// Compares the recorded result of a step with what came of its query.
 pub fn check(step: &QueryStep<'_>, asked: &Asked, slow: Option<Duration>) -> Checked {
     let (query, answer, time) = match asked {
-        Asked::Answered { query, answer, time } => (query, answer, *time),
+        Asked::Answered { query, answer, time, .. } => (query, answer, *time),
         other => {
             let (why, hint) = other.problem().unwrap_or_default();
             let standing = Standing::Fails { why, hint, outside: other.is_outside() };

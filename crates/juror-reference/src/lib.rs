@@ -4,12 +4,13 @@
 //! steps that ask a graph, [`ask_all`] asks it again, [`check()`] compares what is recorded with what the
 //! graph gives now, by the rules that judge agents, and [`refresh()`] puts fresh results into the file, which
 //! otherwise stays as it was written, comments included. [`Templates`] make a reference in the first place: of
-//! questions with names in braces, whose values and results the graph gives.
+//! questions with names in braces, whose values and results the graph gives. An [`AskedGraph`] is not even
+//! opened for queries whose answers are known of its version ([`KnownAnswers`]).
 //!
 //! ```
 //! use juror_document::{Document, Format};
 //! use juror_graph::{Graph, LoadOptions, Triples};
-//! use juror_reference::{AskOptions, Reviewed};
+//! use juror_reference::{AskOptions, AskedGraph, Reviewed};
 //! use juror_read::read_reference;
 //!
 //! let yaml = "
@@ -22,10 +23,12 @@
 //!         args: {query: 'SELECT ?city { <x:norway> <x:capital> ?city }'} # one row
 //! ";
 //! let turtle = "<x:norway> <x:capital> 'Oslo' .";
-//! let graph = Graph::Triples(Triples::parse("g.ttl", turtle.as_bytes(), &LoadOptions::default())?);
+//! let triples = Triples::parse("g.ttl", turtle.as_bytes(), &LoadOptions::default())?;
+//! let mut graph = AskedGraph::from(Graph::Triples(triples));
 //! let document = Document::new("reference.yaml", yaml.into(), Format::Yaml)?;
 //! let dataset = read_reference(&document)?;
-//! let reviewed = Reviewed::ask(&document, &dataset, &graph, &AskOptions::default(), None, &mut |_| ());
+//! let options = AskOptions::default();
+//! let reviewed = Reviewed::ask(&document, &dataset, &mut graph, &options, None, &mut |_| ())?;
 //! let refreshed = reviewed.refresh(&document, &dataset)?;
 //! assert!(refreshed.text.contains("# one row\n        output: |-\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,10 +36,12 @@
 //!
 //! You will not find printing, arguments or file access here.
 
+mod asked_graph;
 mod asking;
 mod check;
 mod edit;
 mod fresh_text;
+mod known;
 mod lint;
 mod moved;
 mod new;
@@ -45,8 +50,10 @@ mod rerun;
 mod review;
 mod steps;
 
+pub use asked_graph::AskedGraph;
 pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
+pub use known::{KnownAnswers, NotKnown};
 pub use lint::{Lint, lint};
 pub use moved::{Blame, mark_moved};
 pub use new::{

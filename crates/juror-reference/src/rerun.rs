@@ -1,12 +1,13 @@
 //! Fills in what agents' queries return, where responses have the query and not its output.
 
 use juror_document::{Document, Format};
-use juror_graph::Graph;
+use juror_graph::LoadError;
 use juror_json as json;
 use juror_read::{Dataset, Responses};
 use juror_score::{Status, Step, StepKind};
 use juror_sparql::ResultFormat;
 
+use crate::asked_graph::AskedGraph;
 use crate::asking::{AskOptions, Asking, ask_all};
 use crate::edit::{self, NewOutput};
 use crate::steps::query_of;
@@ -29,12 +30,12 @@ pub struct Rerun {
 pub fn rerun(
     document: &Document,
     (dataset, responses): (&Dataset<'_>, &Responses<'_>),
-    graph: &Graph,
+    graph: &mut AskedGraph,
     options: &AskOptions,
     progress: &mut dyn FnMut(Asking),
-) -> Option<Rerun> {
+) -> Result<Option<Rerun>, LoadError> {
     if document.format() == Format::Yaml {
-        return None;
+        return Ok(None);
     }
     let lacks_output = |step: &&Step<'_>| {
         let is_query = options.names.meant_by(&step.name) == StepKind::SparqlQuery.name();
@@ -51,7 +52,7 @@ pub fn rerun(
         .filter(lacks_output)
         .filter_map(|step| Some((step, json::text_of(query_of(&step.fields)?)?)))
         .collect();
-    let asked = ask_all(graph, steps.iter().map(|(_, query)| &**query), options, progress);
+    let asked = ask_all(graph, steps.iter().map(|(_, query)| &**query), options, progress)?;
     let (mut edits, mut failures, mut is_outside, mut n_filled) =
         (Vec::new(), Vec::new(), false, 0);
     for ((step, _), asked) in steps.iter().zip(&asked) {
@@ -66,6 +67,6 @@ pub fn rerun(
             n_filled += 1;
         }
     }
-    let text = edit::apply(document.text(), edits)?;
-    Some(Rerun { text, n_filled, failures, is_outside })
+    let text = edit::apply(document.text(), edits);
+    Ok(text.map(|text| Rerun { text, n_filled, failures, is_outside }))
 }

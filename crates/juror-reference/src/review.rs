@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use juror_document::{Document, Format, ValueSpan};
-use juror_graph::{Graph, Refusal};
+use juror_graph::{LoadError, Refusal};
 use juror_read::Dataset;
 
+use crate::asked_graph::AskedGraph;
 use crate::asking::{AskOptions, Asked, Asking, ask_all};
 use crate::check::{Checked, check};
 use crate::refresh::{RefreshError, Refreshed, refresh};
@@ -34,17 +35,17 @@ pub struct ReviewedStep<'r> {
 
 impl<'d> Reviewed<'d> {
     /// Asks a graph all queries of a reference, and compares what it gives with what is recorded. Queries
-    /// that take longer than `slow` are marked.
+    /// that take longer than `slow` are marked. Fails if the graph has to be opened and cannot.
     pub fn ask(
         document: &Document,
         dataset: &'d Dataset<'_>,
-        graph: &Graph,
+        graph: &mut AskedGraph,
         options: &AskOptions,
         slow: Option<Duration>,
         progress: &mut dyn FnMut(Asking),
-    ) -> Reviewed<'d> {
+    ) -> Result<Reviewed<'d>, LoadError> {
         let steps = query_steps(dataset, &options.names);
-        let asked = ask_all(graph, steps.iter().map(|step| &*step.query), options, progress);
+        let asked = ask_all(graph, steps.iter().map(|step| &*step.query), options, progress)?;
         let found: Vec<_> = steps
             .iter()
             .zip(asked)
@@ -54,7 +55,7 @@ impl<'d> Reviewed<'d> {
             })
             .collect();
         let places = places_of(document, &steps, &found);
-        Reviewed { steps, found, places }
+        Ok(Reviewed { steps, found, places })
     }
 
     /// Returns all steps in the order of the file.

@@ -3,7 +3,7 @@
 use juror_document::{Document, Format};
 use juror_graph::{Graph, LoadOptions, Triples};
 use juror_read::{read_reference, read_responses};
-use juror_reference::{AskOptions, Blame, Refreshed, Reviewed, Standing, diff};
+use juror_reference::{AskOptions, AskedGraph, Blame, Refreshed, Reviewed, Standing, diff};
 use juror_score::Profile;
 use juror_testing::project;
 
@@ -11,9 +11,10 @@ fn example(name: &str) -> String {
     std::fs::read_to_string(project("examples").join(name)).expect("an example")
 }
 
-fn graph(turtle: &str) -> Graph {
+fn graph(turtle: &str) -> AskedGraph {
     let options = LoadOptions::default();
-    Graph::Triples(Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle"))
+    let triples = Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle");
+    Graph::Triples(triples).into()
 }
 
 fn yaml(text: &str) -> Document {
@@ -21,10 +22,11 @@ fn yaml(text: &str) -> Document {
 }
 
 /// Returns the ids of the questions that do not hold, and how.
-fn found(document: &Document, graph: &Graph) -> Vec<(String, String)> {
+fn found(document: &Document, graph: &mut AskedGraph) -> Vec<(String, String)> {
     let dataset = read_reference(document).expect("a reference");
     let reviewed =
-        Reviewed::ask(document, &dataset, graph, &AskOptions::default(), None, &mut |_| ());
+        Reviewed::ask(document, &dataset, graph, &AskOptions::default(), None, &mut |_| ())
+            .expect("asked");
     let wrong = reviewed.steps().filter(|step| !step.checked.holds());
     wrong
         .map(|step| {
@@ -38,19 +40,20 @@ fn found(document: &Document, graph: &Graph) -> Vec<(String, String)> {
         .collect()
 }
 
-fn refreshed(document: &Document, graph: &Graph) -> Refreshed {
+fn refreshed(document: &Document, graph: &mut AskedGraph) -> Refreshed {
     let dataset = read_reference(document).expect("a reference");
     let reviewed =
-        Reviewed::ask(document, &dataset, graph, &AskOptions::default(), None, &mut |_| ());
+        Reviewed::ask(document, &dataset, graph, &AskOptions::default(), None, &mut |_| ())
+            .expect("asked");
     reviewed.refresh(document, &dataset).expect("refreshed")
 }
 
 #[test]
 fn the_example_holds_in_its_graph() {
     let document = yaml(&example("reference.yaml"));
-    let graph = graph(&example("graph.ttl"));
-    assert_eq!(found(&document, &graph), []);
-    let refreshed = refreshed(&document, &graph);
+    let mut graph = graph(&example("graph.ttl"));
+    assert_eq!(found(&document, &mut graph), []);
+    let refreshed = refreshed(&document, &mut graph);
     assert_eq!(refreshed.text, example("reference.yaml"), "nothing is written differently");
 }
 
@@ -61,11 +64,11 @@ fn one_triple_moves_exactly_the_questions_that_it_touches() {
         "taxon:ladder-fern lr:commonName \"ladder fern\"",
         "taxon:ladder-fern lr:commonName \"rope fern\"",
     );
-    let moved = graph(&turtle);
+    let mut moved = graph(&turtle);
     let wanted = "1 row missing (`ladder fern`), 1 row extra (`rope fern`)";
-    assert_eq!(found(&document, &moved), [("taxa-fern-vault".into(), wanted.into())]);
+    assert_eq!(found(&document, &mut moved), [("taxa-fern-vault".into(), wanted.into())]);
 
-    let refreshed = refreshed(&document, &moved);
+    let refreshed = refreshed(&document, &mut moved);
     assert_eq!((refreshed.replaced.len(), refreshed.filled.len(), refreshed.left.len()), (1, 0, 0));
     let lines = diff(document.text(), &refreshed.text, "reference.yaml");
     let changed: Vec<&str> =
@@ -77,7 +80,7 @@ fn one_triple_moves_exactly_the_questions_that_it_touches() {
             "+             {\"name\": {\"type\": \"literal\", \"value\": \"rope fern\"}}]}}",
         ]
     );
-    assert_eq!(found(&yaml(&refreshed.text), &moved), []);
+    assert_eq!(found(&yaml(&refreshed.text), &mut moved), []);
 }
 
 #[test]
@@ -88,7 +91,7 @@ fn an_agent_that_is_right_by_the_moved_graph_gets_its_score_back() {
         .filter(|line| !line.starts_with("specimen:cellar-spleenwort"))
         .map(str::to_owned)
         .collect();
-    let fresh = yaml(&refreshed(&recorded, &graph(&turtle.join("\n"))).text);
+    let fresh = yaml(&refreshed(&recorded, &mut graph(&turtle.join("\n"))).text);
     let responses = example("responses.jsonl");
     let responses = Document::new("responses.jsonl", responses.into(), Format::JsonLines);
     let responses = responses.expect("lines");
@@ -118,22 +121,27 @@ fn every_format_of_results_is_compared_and_refreshed() {
         let text = format!(
             "- template_id: t\n  questions:\n  - id: q\n    question_text: x\n    reference_steps:\n    - - name: sparql_query\n        args: {{query: '{query}'}} # kept\n        output_media_type: {media_type}\n"
         );
-        let filled = refreshed(&yaml(&text), &graph(turtle));
+        let filled = refreshed(&yaml(&text), &mut graph(turtle));
         assert_eq!(
             (filled.filled.len(), filled.text.contains("# kept\n")),
             (1, true),
             "{media_type}"
         );
-        assert_eq!(found(&yaml(&filled.text), &graph(turtle)), [], "{media_type}: {}", filled.text);
-        let moved = graph(&turtle.replace("<x:b>", "<x:c>"));
+        assert_eq!(
+            found(&yaml(&filled.text), &mut graph(turtle)),
+            [],
+            "{media_type}: {}",
+            filled.text
+        );
+        let mut moved = graph(&turtle.replace("<x:b>", "<x:c>"));
         let wanted = "1 row missing (`x:a, x:b`), 1 row extra (`x:a, x:c`)";
         assert_eq!(
-            found(&yaml(&filled.text), &moved),
+            found(&yaml(&filled.text), &mut moved),
             [("q".into(), wanted.into())],
             "{media_type}"
         );
-        let again = refreshed(&yaml(&filled.text), &moved);
-        assert_eq!(found(&yaml(&again.text), &moved), [], "{media_type}: {}", again.text);
+        let again = refreshed(&yaml(&filled.text), &mut moved);
+        assert_eq!(found(&yaml(&again.text), &mut moved), [], "{media_type}: {}", again.text);
     }
 }
 
@@ -168,9 +176,9 @@ fn outputs_are_replaced_however_they_are_written() {
         )),
     ];
     for text in texts {
-        let new = refreshed(&yaml(&text), &graph(&turtle));
+        let new = refreshed(&yaml(&text), &mut graph(&turtle));
         assert_eq!(new.replaced.len() + new.filled.len(), 1, "{text}");
-        assert_eq!(found(&yaml(&new.text), &graph(&turtle)), [], "{}", new.text);
+        assert_eq!(found(&yaml(&new.text), &mut graph(&turtle)), [], "{}", new.text);
         for comment in ["# q", "# why", "# a comment", "  # the end"] {
             assert_eq!(text.contains(comment), new.text.contains(comment), "{}", new.text);
         }
@@ -179,9 +187,9 @@ fn outputs_are_replaced_however_they_are_written() {
     let text = format!(
         r#"[{{"template_id":"t","questions":[{{"id":"q","question_text":"x","reference_steps":[[{{"name":"sparql_query","args":{{"query":"{query}"}}}}]]}}]}}]"#
     );
-    let new = refreshed(&json(&text), &graph(&turtle));
+    let new = refreshed(&json(&text), &mut graph(&turtle));
     assert!(new.text.starts_with(text.split("}]]").next().expect("a start")), "{}", new.text);
-    assert_eq!(found(&json(&new.text), &graph(&turtle)), [], "{}", new.text);
+    assert_eq!(found(&json(&new.text), &mut graph(&turtle)), [], "{}", new.text);
 }
 
 #[test]
@@ -190,7 +198,8 @@ fn what_is_written_through_an_alias_is_left_alone() {
     let document = yaml(text);
     let dataset = read_reference(&document).expect("a reference");
     let options = AskOptions::default();
-    let reviewed = Reviewed::ask(&document, &dataset, &graph(""), &options, None, &mut |_| ());
+    let reviewed = Reviewed::ask(&document, &dataset, &mut graph(""), &options, None, &mut |_| ())
+        .expect("asked");
     // The step of one question is that of the other, so that both would change.
     let error = reviewed.refresh(&document, &dataset).expect_err("entangled").to_string();
     assert!(error.contains("hint: write the output of each step out"), "{error}");
@@ -200,7 +209,7 @@ fn what_is_written_through_an_alias_is_left_alone() {
 fn queries_that_cannot_be_asked_are_told_with_their_place_and_the_others_are_asked() {
     let text = "- template_id: t\n  questions:\n  - id: bad\n    question_text: x\n    reference_steps:\n    - - name: sparql_query\n        args:\n          query: |-\n            SELECT ?a\n            WHERE { ?a nope:b ?c }\n  - id: update\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: CLEAR ALL}}\n  - id: service\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: 'ASK { SERVICE <x:y> { ?a ?b ?c } }'}}\n  - id: good\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: 'ASK { }'}, output: '{\"boolean\": true}'}\n";
     let document = yaml(text);
-    let told = found(&document, &graph(""));
+    let told = found(&document, &mut graph(""));
     let told: Vec<(&str, &str)> = told.iter().map(|(id, why)| (&**id, &**why)).collect();
     assert_eq!(
         told,
@@ -212,7 +221,8 @@ fn queries_that_cannot_be_asked_are_told_with_their_place_and_the_others_are_ask
     );
     let dataset = read_reference(&document).expect("a reference");
     let options = AskOptions::default();
-    let reviewed = Reviewed::ask(&document, &dataset, &graph(""), &options, None, &mut |_| ());
+    let reviewed = Reviewed::ask(&document, &dataset, &mut graph(""), &options, None, &mut |_| ())
+        .expect("asked");
     let (line, column) = reviewed.steps().next().expect("a step").place;
     let rest: String =
         text.lines().nth(line - 1).expect("a line").chars().skip(column - 8).collect();

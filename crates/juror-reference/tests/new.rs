@@ -3,7 +3,7 @@
 use juror_document::{Document, Format};
 use juror_graph::{Graph, LoadOptions, Triples};
 use juror_read::read_reference;
-use juror_reference::{AskOptions, Choice, Made, Reviewed, Templates, template_schema};
+use juror_reference::{AskOptions, AskedGraph, Choice, Made, Reviewed, Templates, template_schema};
 use juror_testing::{misfits, project};
 use serde_json::Value;
 
@@ -11,9 +11,10 @@ fn example(name: &str) -> String {
     std::fs::read_to_string(project("examples").join(name)).expect("an example")
 }
 
-fn graph(turtle: &str) -> Graph {
+fn graph(turtle: &str) -> AskedGraph {
     let options = LoadOptions::default();
-    Graph::Triples(Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle"))
+    let triples = Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle");
+    Graph::Triples(triples).into()
 }
 
 fn yaml(text: &str) -> Document {
@@ -23,7 +24,7 @@ fn yaml(text: &str) -> Document {
 fn made(templates: &str, turtle: &str, choice: &Choice) -> Made {
     let templates = Templates::read(&yaml(templates), &AskOptions::default());
     let templates = templates.unwrap_or_else(|problems| panic!("{problems}"));
-    templates.make(&graph(turtle), &AskOptions::default(), choice, &mut |_| ())
+    templates.make(&mut graph(turtle), &AskOptions::default(), choice, &mut |_| ()).expect("made")
 }
 
 fn ids(made: &Made) -> Vec<&str> {
@@ -44,7 +45,8 @@ fn the_example_makes_a_reference_that_holds() {
     let json = Document::new("reference.json", made.json().into(), Format::Json).expect("JSON");
     let dataset = read_reference(&json).expect("a reference");
     let options = AskOptions::default();
-    let reviewed = Reviewed::ask(&json, &dataset, &graph(&turtle), &options, None, &mut |_| ());
+    let reviewed = Reviewed::ask(&json, &dataset, &mut graph(&turtle), &options, None, &mut |_| ())
+        .expect("asked");
     assert_eq!(reviewed.steps().count(), 13);
     assert!(reviewed.steps().all(|step| step.checked.holds()));
     let vault = made.templates[0].questions.iter().find(|own| own.id.ends_with("fern-vault"));

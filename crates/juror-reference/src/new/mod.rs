@@ -12,7 +12,7 @@ mod text_pattern;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use juror_graph::Graph;
+use juror_graph::LoadError;
 
 pub use doubt::Doubt;
 pub use made::{Made, MadeQuestion, MadeStep, MadeTemplate};
@@ -20,6 +20,7 @@ pub use template::template_schema;
 pub use templates::Templates;
 
 use self::making::{Filled, Making};
+use crate::asked_graph::AskedGraph;
 use crate::asking::{AskOptions, Asked, Asking, ask_all};
 
 /// How questions are chosen.
@@ -43,13 +44,13 @@ impl Templates {
     /// Makes a reference. A query that fails costs its questions, and the others are made.
     pub fn make(
         &self,
-        graph: &Graph,
+        graph: &mut AskedGraph,
         options: &AskOptions,
         choice: &Choice,
         progress: &mut dyn FnMut(Asking),
-    ) -> Made {
+    ) -> Result<Made, LoadError> {
         let queries = self.all.iter().flat_map(|usable| &usable.template.values);
-        let values = ask_all(graph, queries.map(String::as_str), options, progress);
+        let values = ask_all(graph, queries.map(String::as_str), options, progress)?;
         let mut rest = &values[..];
         let mut makings: Vec<Making<'_>> = Vec::new();
         for usable in &self.all {
@@ -63,7 +64,7 @@ impl Templates {
                 break;
             }
             let queries = batches.iter().flatten().flat_map(|filled| &filled.queries);
-            let asked = ask_all(graph, queries.map(String::as_str), options, progress);
+            let asked = ask_all(graph, queries.map(String::as_str), options, progress)?;
             let mut asked = asked.into_iter();
             for (making, batch) in makings.iter_mut().zip(batches) {
                 for filled in batch {
@@ -72,7 +73,7 @@ impl Templates {
                 }
             }
         }
-        finish(makings)
+        Ok(finish(makings))
     }
 }
 

@@ -8,16 +8,16 @@ use clap::Args;
 use juror_agents::Headers;
 use juror_document::Document;
 use juror_graph::{
-    Endpoint, EndpointOptions, Graph, LoadOptions, Loading, Query, QueryLimits, QueryOptions,
-    Triples,
+    Endpoint, EndpointOptions, Extent, Graph, GraphVersion, LoadError, LoadOptions, Loading, Query,
+    QueryLimits, QueryOptions, Triples,
 };
 use juror_read::Dataset;
-use juror_reference::{AskOptions, Asking, Reviewed};
+use juror_reference::{AskOptions, AskedGraph, Asking, KnownAnswers, Reviewed};
 use juror_run::Environment;
 use juror_score::KindNames;
 
 use super::model_args::parse_count;
-use super::{boolish, count};
+use super::{boolish, count, graph_cache};
 use crate::exit::Outside;
 use crate::output;
 use crate::progress::Progress;
@@ -66,6 +66,15 @@ pub(super) struct GraphArgs {
     /// The most triples that are read into memory.
     #[arg(id = "graph-triples", long = "graph-triples", value_name = "N", default_value_t = LoadOptions::default().most_triples, env = "JUROR_GRAPH_TRIPLES", value_parser = parse_count::<usize>)]
     triples: usize,
+
+    /// Say which version of its data the endpoint has, such as a date: answers of the same version are
+    /// kept and not asked for again. Files are known by their bytes.
+    #[arg(id = "graph-version", long = "graph-version", value_name = "TEXT", value_parser = parse_version)]
+    version: Option<String>,
+
+    /// Ask every query, whether its answer is kept or not, and keep none.
+    #[arg(id = "no-graph-cache", long = "no-graph-cache", env = "JUROR_NO_GRAPH_CACHE", value_parser = boolish())]
+    no_cache: bool,
 }
 
 /// Reads a number of seconds that a clock can count.
@@ -73,6 +82,11 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "it has to be a number of seconds".to_owned())?;
     let is_time = seconds > 0.0 && seconds <= 1e6;
     if is_time { Ok(seconds) } else { Err("it has to be above 0, and at most 1000000".into()) }
+}
+
+fn parse_version(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() { Err("it has to say something".into()) } else { Ok(text.to_owned()) }
 }
 
 fn is_address(graph: &str) -> bool {
@@ -85,25 +99,77 @@ impl GraphArgs {
         !self.graphs.is_empty()
     }
 
-    /// Loads the files, or prepares the endpoint.
-    pub(super) fn open(&self, quiet: bool) -> anyhow::Result<Graph> {
+    /// Prepares the endpoint, or loads the files, unless they have answers that are kept.
+    pub(super) fn open(&self, quiet: bool) -> anyhow::Result<AskedGraph> {
         anyhow::ensure!(
             self.is_given(),
             "which graph?\n  hint: name a file or an endpoint with --graph"
         );
-        if let [address] = &self.graphs[..]
-            && is_address(address)
-        {
-            return self.endpoint(address);
+        if let Some(address) = self.address() {
+            return self.open_endpoint(address, quiet);
         }
         anyhow::ensure!(
             !self.graphs.iter().any(|graph| is_address(graph)),
             "--graph: an endpoint is a graph by itself, and cannot be joined with others"
         );
-        anyhow::ensure!(
-            self.headers.is_empty(),
-            "--graph-header is for endpoints, and the graph is a file"
-        );
+        for (is_given, option) in [
+            (!self.headers.is_empty(), "--graph-header"),
+            (self.version.is_some(), "--graph-version"),
+        ] {
+            anyhow::ensure!(!is_given, "{option} is for endpoints, and the graph is a file");
+        }
+        Ok(self.open_files(quiet)?)
+    }
+
+    /// The address of the endpoint, if the graph is one.
+    fn address(&self) -> Option<&str> {
+        match &self.graphs[..] {
+            [address] if is_address(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    fn open_endpoint(&self, address: &str, quiet: bool) -> anyhow::Result<AskedGraph> {
+        let endpoint = self.endpoint(address)?;
+        let said = self.version.as_ref().filter(|_| !self.no_cache);
+        let known = said.map(|said| {
+            let version = GraphVersion::of_endpoint(&endpoint, said);
+            let known = graph_cache::read(version, quiet);
+            known.unwrap_or_else(|| KnownAnswers::none(version, None))
+        });
+        Ok(AskedGraph::open(Graph::Endpoint(endpoint), known))
+    }
+
+    fn open_files(&self, quiet: bool) -> Result<AskedGraph, LoadError> {
+        let version = self.version_of_files()?;
+        if let Some(known) = version.and_then(|version| graph_cache::read(version, quiet))
+            && let Some(extent) = known.extent()
+        {
+            warn_of_named(extent, quiet);
+            let (describe, args) = (extent.describe(&self.graphs), self.clone());
+            let load = move || args.load(quiet).map(Graph::Triples);
+            return Ok(AskedGraph::closed(describe, known, load));
+        }
+        let triples = self.load(quiet)?;
+        let extent = triples.extent();
+        warn_of_named(extent, quiet);
+        let known = version.map(|version| KnownAnswers::none(version, Some(extent)));
+        Ok(AskedGraph::open(Graph::Triples(triples), known))
+    }
+
+    /// Hashes the files; `None` if no answers are kept.
+    fn version_of_files(&self) -> Result<Option<GraphVersion>, LoadError> {
+        if self.no_cache {
+            return Ok(None);
+        }
+        GraphVersion::of_files(&self.graphs, &self.load_options())
+    }
+
+    fn load_options(&self) -> LoadOptions {
+        LoadOptions { most_triples: self.triples, union_default: self.union }
+    }
+
+    fn load(&self, quiet: bool) -> Result<Triples, LoadError> {
         let (began, mut next) = (Instant::now(), Instant::now() + LINE_EVERY);
         let mut tell = |loading: Loading| {
             if !quiet && Instant::now() >= next {
@@ -112,37 +178,69 @@ impl GraphArgs {
                 output::print_note(&format!("{} triples read, {seconds} s", loading.triples));
             }
         };
-        let options = LoadOptions { most_triples: self.triples, union_default: self.union };
-        let triples = Triples::load(&self.graphs, &options, &mut tell)?;
-        if triples.has_only_named() && !quiet {
-            output::warn(
-                "all triples are in named graphs, which queries without GRAPH do not see\n  hint: let them with --graph-union, as many servers do",
-            );
-        }
-        Ok(Graph::Triples(triples))
+        Triples::load(&self.graphs, &self.load_options(), &mut tell)
     }
 
-    fn endpoint(&self, address: &str) -> anyhow::Result<Graph> {
+    /// Asks a graph all queries of a reference, shows how far it is, and keeps the answers.
+    pub(super) fn review<'d>(
+        &self,
+        (document, dataset): (&Document, &'d Dataset<'_>),
+        (graph, options): (&mut AskedGraph, &AskOptions),
+        slow: Option<Duration>,
+        quiet: bool,
+    ) -> Result<Reviewed<'d>, LoadError> {
+        let mut progress = Progress::new(quiet, ["query", "queries"]);
+        let mut tell = |asking: Asking| {
+            progress.count(asking.done, asking.all, || count(asking.failed, "failure"));
+        };
+        let reviewed = Reviewed::ask(document, dataset, graph, options, slow, &mut tell);
+        progress.end();
+        self.keep(graph, quiet);
+        reviewed
+    }
+
+    /// Keeps the answers that are new, and says how many were known.
+    pub(super) fn keep(&self, graph: &mut AskedGraph, quiet: bool) {
+        let Asking { known, all, .. } = graph.take_counts();
+        if known > 0 && !quiet {
+            let queries = if all == 1 { "query" } else { "queries" };
+            output::print_note(&format!(
+                "{known} of {all} {queries} answered from the cache, {}",
+                graph_cache::FOLDER
+            ));
+        }
+        if let Some(known) = graph.known().filter(|known| known.has_news())
+            && self.is_still(known.version())
+        {
+            graph_cache::write(known, quiet);
+        }
+    }
+
+    /// Whether files are what they were when they were hashed. If they changed before they were loaded,
+    /// nobody knows whose the answers are.
+    fn is_still(&self, version: &str) -> bool {
+        self.address().is_some()
+            || matches!(self.version_of_files(), Ok(Some(now)) if now.to_hex() == version)
+    }
+
+    fn endpoint(&self, address: &str) -> anyhow::Result<Endpoint> {
         let environment = Environment::read(output::warn);
         let headers = Headers::read(&self.headers, |name| environment.get(name));
         let headers = headers.map_err(|why| anyhow::anyhow!("--graph-header: {why}"))?.to_map();
         let options = EndpointOptions { headers, ..EndpointOptions::default() };
-        let endpoint = Endpoint::new(address, options);
-        Ok(Graph::Endpoint(endpoint.map_err(|why| anyhow::anyhow!("--graph: {why}"))?))
+        Endpoint::new(address, options).map_err(|why| anyhow::anyhow!("--graph: {why}"))
     }
 
-    /// Returns how queries are asked; one at a time if there is no graph yet.
+    /// Returns how queries are asked.
     pub(super) fn options(
         &self,
-        graph: Option<&Graph>,
         jobs: Option<NonZero<usize>>,
         names: &KindNames,
     ) -> anyhow::Result<AskOptions> {
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        let usual = match graph {
-            None => NonZero::<usize>::MIN,
-            Some(Graph::Triples(_)) => cores(),
-            Some(Graph::Endpoint(_)) => NonZero::new(JOBS_OF_ENDPOINT).unwrap_or_else(cores),
+        let usual = || match self.address() {
+            Some(_) => NonZero::new(JOBS_OF_ENDPOINT).unwrap_or_else(cores),
+            None => cores(),
         };
         Ok(AskOptions {
             query: self.query_options()?,
@@ -150,7 +248,7 @@ impl GraphArgs {
                 timeout: Duration::from_secs_f64(self.timeout),
                 ..QueryLimits::default()
             },
-            jobs: jobs.unwrap_or(usual),
+            jobs: jobs.unwrap_or_else(usual),
             names: names.clone(),
         })
     }
@@ -172,20 +270,12 @@ impl GraphArgs {
     }
 }
 
-/// Asks a graph all queries of a reference, and shows how far it is.
-pub(super) fn review<'d>(
-    (document, dataset): (&Document, &'d Dataset<'_>),
-    (graph, options): (&Graph, &AskOptions),
-    slow: Option<Duration>,
-    quiet: bool,
-) -> Reviewed<'d> {
-    let mut progress = Progress::new(quiet, ["query", "queries"]);
-    let mut tell = |asking: Asking| {
-        progress.count(asking.done, asking.all, || count(asking.failed, "failure"));
-    };
-    let reviewed = Reviewed::ask(document, dataset, graph, options, slow, &mut tell);
-    progress.end();
-    reviewed
+fn warn_of_named(extent: Extent, quiet: bool) {
+    if extent.has_only_named && !quiet {
+        output::warn(
+            "all triples are in named graphs, which queries without GRAPH do not see\n  hint: let them with --graph-union, as many servers do",
+        );
+    }
 }
 
 /// Fails with what is wrong with a refreshed text: a mistake of the data, not of something outside.

@@ -14,6 +14,8 @@ mod eval;
 mod export;
 #[cfg(feature = "graph")]
 mod graph_args;
+#[cfg(feature = "graph")]
+mod graph_cache;
 mod import;
 mod judge;
 mod label;

@@ -3,7 +3,7 @@
 use juror_document::{Document, Format};
 use juror_graph::{Graph, LoadOptions, Triples};
 use juror_read::{read_reference, read_responses};
-use juror_reference::{AskOptions, Blame, Reviewed};
+use juror_reference::{AskOptions, AskedGraph, Blame, Reviewed};
 use juror_score::Profile;
 
 use super::{GRAPH, REFERENCE, RESPONSES};
@@ -23,13 +23,13 @@ pub(super) fn run() -> anyhow::Result<Exit> {
     let lines = GRAPH.lines().filter(|line| !line.starts_with(GONE));
     let moved = lines.collect::<Vec<_>>().join("\n");
     let moved = moved.replace(RENAMED.0, RENAMED.1).replace(GROWN.0, GROWN.1);
-    let graph =
-        Graph::Triples(Triples::parse("graph.ttl", moved.as_bytes(), &LoadOptions::default())?);
+    let triples = Triples::parse("graph.ttl", moved.as_bytes(), &LoadOptions::default())?;
+    let mut graph = AskedGraph::from(Graph::Triples(triples));
     let reference = Document::new("reference.yaml", REFERENCE.into(), Format::Yaml)?;
     let responses = Document::new("responses.jsonl", RESPONSES.into(), Format::JsonLines)?;
     let (dataset, responses) = (read_reference(&reference)?, read_responses(&responses)?);
     let options = AskOptions::default();
-    let reviewed = Reviewed::ask(&reference, &dataset, &graph, &options, None, &mut |_| ());
+    let reviewed = Reviewed::ask(&reference, &dataset, &mut graph, &options, None, &mut |_| ())?;
     let fresh = reviewed.refresh(&reference, &dataset)?;
     let fresh = Document::new("reference.yaml", fresh.text.into_bytes(), Format::Yaml)?;
     let fresh = read_reference(&fresh)?;

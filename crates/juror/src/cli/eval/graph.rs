@@ -1,13 +1,12 @@
 //! `juror eval --graph`: expected results are taken fresh from a graph.
 
 use juror_document::{Document, Format};
-use juror_graph::Graph;
 use juror_read::{Responses, read_reference, read_responses_as};
-use juror_reference::{AskOptions, Blame, mark_moved, rerun};
+use juror_reference::{AskOptions, AskedGraph, Blame, mark_moved, rerun};
 use juror_run::Settings;
 use juror_score::{Profile, Question};
 
-use super::super::graph_args::{review, unwritable};
+use super::super::graph_args::unwritable;
 use super::super::{count, quoted};
 use super::EvalArgs;
 use super::moved::{FreshGraph, MovedResult};
@@ -18,7 +17,7 @@ pub(super) struct FreshReference {
     document: Document,
     recorded: Document,
     about: FreshGraph,
-    graph: Graph,
+    graph: AskedGraph,
     options: AskOptions,
     moved: Vec<Moved>,
     /// Whether something outside failed, so that some results are as recorded.
@@ -59,11 +58,12 @@ impl FreshReference {
         recorded: Document,
     ) -> anyhow::Result<FreshReference> {
         let quiet = args.report.quiet;
-        let graph = args.graph.open(quiet)?;
+        let mut graph = args.graph.open(quiet)?;
         let names = settings.plan().profile.kind_names;
-        let options = args.graph.options(Some(&graph), args.report.jobs, &names)?;
+        let options = args.graph.options(args.report.jobs, &names)?;
         let dataset = read_reference(&recorded)?;
-        let reviewed = review((&recorded, &dataset), (&graph, &options), None, quiet);
+        let (both, asked) = ((&recorded, &dataset), (&mut graph, &options));
+        let reviewed = args.graph.review(both, asked, None, quiet)?;
         let refreshed = reviewed.refresh(&recorded, &dataset);
         let refreshed = refreshed.map_err(|error| unwritable(&error))?;
         for (at, why) in refreshed.left.iter().filter(|_| !quiet) {
@@ -136,8 +136,9 @@ impl FreshReference {
             let dataset = read_reference(&self.document)?;
             let read = read_responses_as(responses, args.read.repeated_ids())?;
             let both = (&dataset, &read);
-            let rerun = rerun(responses, both, &self.graph, &self.options, &mut |_| ());
-            let rerun = rerun.ok_or_else(|| {
+            let rerun = rerun(responses, both, &mut self.graph, &self.options, &mut |_| ());
+            args.graph.keep(&mut self.graph, args.report.quiet);
+            let rerun = rerun?.ok_or_else(|| {
                 anyhow::anyhow!(
                     "--rerun-actual: {} is in YAML, and is read only as JSON or JSONL here",
                     quoted(responses.name())

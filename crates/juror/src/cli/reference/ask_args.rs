@@ -3,8 +3,7 @@
 use std::num::NonZero;
 
 use clap::Args;
-use juror_graph::Graph;
-use juror_reference::AskOptions;
+use juror_reference::{AskOptions, AskedGraph};
 
 use super::super::RuleArgs;
 use super::super::graph_args::GraphArgs;
@@ -21,20 +20,18 @@ pub(super) struct AskArgs {
     jobs: Option<NonZero<usize>>,
 
     #[command(flatten)]
-    graph: GraphArgs,
+    pub(super) graph: GraphArgs,
 }
 
 impl AskArgs {
-    /// Loads the files, or prepares the endpoint.
-    pub(super) fn open(&self, quiet: bool) -> anyhow::Result<(Graph, AskOptions)> {
-        let names = self.rules.plan()?.profile.kind_names;
-        let graph = self.graph.open(quiet)?;
-        let options = self.graph.options(Some(&graph), self.jobs, &names)?;
-        Ok((graph, options))
+    /// Prepares the graph.
+    pub(super) fn open(&self, quiet: bool) -> anyhow::Result<(AskedGraph, AskOptions)> {
+        let options = self.options()?;
+        Ok((self.graph.open(quiet)?, options))
     }
 
-    /// Returns how queries are read, before there is a graph.
+    /// Returns how queries are asked.
     pub(super) fn options(&self) -> anyhow::Result<AskOptions> {
-        self.graph.options(None, self.jobs, &self.rules.plan()?.profile.kind_names)
+        self.graph.options(self.jobs, &self.rules.plan()?.profile.kind_names)
     }
 }

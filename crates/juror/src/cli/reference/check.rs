@@ -10,7 +10,7 @@ use juror_reference::{Checked, Reviewed, ReviewedStep, Standing};
 use serde::Serialize;
 
 use super::super::boolish;
-use super::super::graph_args::{review, seconds};
+use super::super::graph_args::seconds;
 use super::ask_args::AskArgs;
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -41,9 +41,10 @@ pub(super) struct CheckArgs {
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let document = load(&args.reference)?;
     let dataset = read_reference(&document)?;
-    let (graph, options) = args.ask.open(args.quiet)?;
+    let (mut graph, options) = args.ask.open(args.quiet)?;
     let slow = args.slow.map(Duration::from_secs_f64);
-    let reviewed = review((&document, &dataset), (&graph, &options), slow, args.quiet);
+    let (both, asked) = ((&document, &dataset), (&mut graph, &options));
+    let reviewed = args.ask.graph.review(both, asked, slow, args.quiet)?;
     if reviewed.is_empty() {
         output::warn(&format!(
             "{}: no step has a query\n  hint: queries are the argument `query` of steps called `sparql_query`; other names are those of `step_kinds` in settings",

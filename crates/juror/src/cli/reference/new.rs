@@ -72,14 +72,16 @@ pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {
     let document = load(&args.templates)?;
     // What is wrong with templates is said before a graph is loaded.
     let templates = Templates::read(&document, &args.ask.options()?)?;
-    let (graph, options) = args.ask.open(args.quiet)?;
+    let (mut graph, options) = args.ask.open(args.quiet)?;
     let choice =
         Choice { seed: args.seed, limit: args.limit.get(), most_rows: args.most_rows.get() };
     let mut progress = Progress::new(args.quiet, ["query", "queries"]);
-    let made = templates.make(&graph, &options, &choice, &mut |asking: Asking| {
+    let made = templates.make(&mut graph, &options, &choice, &mut |asking: Asking| {
         progress.count(asking.done, asking.all, || count(asking.failed, "failure"));
     });
     progress.end();
+    args.ask.graph.keep(&mut graph, args.quiet);
+    let made = made?;
     if !args.quiet {
         for doubt in &made.located_doubts(&document).errors {
             output::warn(&doubt.to_string());

@@ -5,7 +5,7 @@ use juror_files::load;
 use juror_read::read_reference;
 use juror_reference::{Refreshed, diff};
 
-use super::super::graph_args::{put, review, unwritable};
+use super::super::graph_args::{put, unwritable};
 use super::super::{boolish, count};
 use super::ask_args::AskArgs;
 use crate::exit::Exit;
@@ -35,8 +35,9 @@ pub(super) struct RefreshArgs {
 pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
     let document = load(&args.reference)?;
     let dataset = read_reference(&document)?;
-    let (graph, options) = args.ask.open(args.quiet)?;
-    let reviewed = review((&document, &dataset), (&graph, &options), None, args.quiet);
+    let (mut graph, options) = args.ask.open(args.quiet)?;
+    let (both, asked) = ((&document, &dataset), (&mut graph, &options));
+    let reviewed = args.ask.graph.review(both, asked, None, args.quiet)?;
     let refreshed = reviewed.refresh(&document, &dataset).map_err(|error| unwritable(&error))?;
     for (at, why) in &refreshed.left {
         let Some(step) = reviewed.steps().nth(*at) else { continue };

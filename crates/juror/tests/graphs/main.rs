@@ -2,6 +2,8 @@
 //! the SPARQL protocol and answers from triples in memory, well or badly.
 #![cfg(feature = "graph")]
 
+mod kept;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
