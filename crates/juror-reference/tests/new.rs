@@ -1,20 +1,14 @@
 //! References that are made from templates.
 
+mod common;
+
 use juror_document::{Document, Format};
-use juror_graph::{Graph, LoadOptions, Triples};
 use juror_read::read_reference;
 use juror_reference::{AskOptions, Choice, Made, Reviewed, Templates, template_schema};
-use juror_testing::{misfits, project};
+use juror_testing::misfits;
 use serde_json::Value;
 
-fn example(name: &str) -> String {
-    std::fs::read_to_string(project("examples").join(name)).expect("an example")
-}
-
-fn graph(turtle: &str) -> Graph {
-    let options = LoadOptions::default();
-    Graph::Triples(Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle"))
-}
+use common::{example, graph};
 
 fn yaml(text: &str) -> Document {
     Document::new("templates.yaml", text.into(), Format::Yaml).expect("YAML")
@@ -138,6 +132,17 @@ fn what_is_doubtful_is_left_out_and_told() {
     assert!(
         doubts(&made(&iris, &letters(2), &all))[0].contains("shows `{a}` as an IRI, such as `x:")
     );
+}
+
+#[test]
+fn ids_differ_over_all_templates() {
+    let turtle = "<x:1> <x:name> 'a b' ; <x:p> 1 . <x:2> <x:short> 'b' ; <x:p> 2 .";
+    let other = LETTERS.replace("template_id: t", "template_id: t-a");
+    let other = other.replace("<x:name>", "<x:short>").replace("What of", "And what of");
+    let made = made(&format!("{LETTERS}{other}"), turtle, &Choice::default());
+    assert_eq!(ids(&made), ["t-a-b", "t-a-b-2"]);
+    let json = Document::new("reference.json", made.json().into(), Format::Json).expect("JSON");
+    read_reference(&json).expect("a reference");
 }
 
 #[test]

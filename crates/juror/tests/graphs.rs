@@ -389,6 +389,49 @@ fn templates_make_the_same_reference_from_a_file_and_from_an_endpoint() {
     assert!(over.code == 2 && over.stderr.contains("the output is also an input"), "{over}");
 }
 
+/// An endpoint that names the columns of its answers in an order of its own.
+fn naming_columns(order: fn(&mut Vec<Value>)) -> HttpServer {
+    let turtle = example("graph.ttl");
+    HttpServer::start(move |request| {
+        let query = Query::parse(&query_of(request), &QueryOptions::default()).expect("a query");
+        let triples = Triples::parse("graph.ttl", turtle.as_bytes(), &LoadOptions::default());
+        let answer = Graph::Triples(triples.expect("Turtle")).ask(&query, &QueryLimits::default());
+        let text = answer.expect("an answer").write(juror_sparql::ResultFormat::Json);
+        let mut json: Value = serde_json::from_str(&text).expect("JSON");
+        let names = json["head"]["vars"].as_array_mut().expect("columns");
+        order(names);
+        let names = names.clone();
+        for row in json["results"]["bindings"].as_array_mut().expect("rows") {
+            row.as_object_mut().expect("a row").retain(|name, _| names.contains(&(&**name).into()));
+        }
+        HttpReply::of(200, JSON, json.to_string())
+    })
+}
+
+#[test]
+fn values_are_found_by_the_names_of_columns_whatever_order_an_endpoint_gives_them_in() {
+    let place = Place::with_example();
+    let new = "reference new templates.yaml -o";
+    let file = place.run(&format!("{new} new.json --graph graph.ttl"));
+    assert_eq!(file.code, 0, "{file}");
+    let reversed = naming_columns(|names| names.reverse());
+    let remote = place.run(&format!("{new} remote.json --graph {}", reversed.url("/sparql")));
+    assert_eq!(remote.code, 0, "{remote}");
+    let texts = |name: &str| -> Vec<Value> {
+        let json: Value = serde_json::from_str(&place.read(name)).expect("JSON");
+        let templates = json.as_array().expect("templates").iter();
+        let questions = templates.flat_map(|own| own["questions"].as_array().expect("questions"));
+        questions.map(|own| own["question_text"].clone()).collect()
+    };
+    assert_eq!(texts("new.json"), texts("remote.json"));
+
+    let lacking = naming_columns(|names| names.truncate(1));
+    let none = place.run(&format!("{new} none.json --graph {}", lacking.url("/sparql")));
+    assert_eq!(none.code, 3, "{none}");
+    let wanted = "there are no values: the graph answers without the column `house_name`";
+    assert!(none.stderr.contains(wanted), "{none}");
+}
+
 #[test]
 fn without_its_feature_the_program_has_none_of_the_crates_of_graphs() {
     let told = Command::new(env!("CARGO"))

@@ -19,6 +19,7 @@ pub use made::{Made, MadeQuestion, MadeStep, MadeTemplate};
 pub use template::template_schema;
 pub use templates::Templates;
 
+use self::made::Ids;
 use self::making::{Filled, Making};
 use crate::asking::{AskOptions, Asked, Asking, ask_all};
 
@@ -79,6 +80,7 @@ impl Templates {
 /// Leaves out questions that another template asks, and puts everything together.
 fn finish(makings: Vec<Making<'_>>) -> Made {
     let mut made = Made::default();
+    let mut ids = Ids::default();
     let mut known: HashMap<String, &str> = HashMap::new();
     for mut making in makings {
         let id = making.usable.template.template_id.as_str();
@@ -95,7 +97,7 @@ fn finish(makings: Vec<Making<'_>>) -> Made {
         }
         known.extend(making.questions.iter().map(|(_, own)| (own.question_text.clone(), id)));
         made.is_outside |= making.is_outside;
-        let (template, doubts) = making.finish();
+        let (template, doubts) = making.finish(&mut ids);
         made.has_failures |= doubts.iter().any(|doubt| matches!(doubt, Doubt::Fails { .. }));
         made.doubts.extend(doubts.into_iter().map(|doubt| (path.key(doubt.key()), doubt)));
         made.templates.push(template);
