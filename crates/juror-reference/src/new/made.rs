@@ -1,7 +1,8 @@
 //! A reference that was made, as it is written.
 
 use hashbrown::HashSet;
-use juror_document::{Document, Path, Problem, Problems};
+use juror_document::{Document, Format, Path, Problem, Problems};
+use juror_read::read_reference;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -71,12 +72,24 @@ impl Made {
         serde_json::to_string_pretty(&self.templates).unwrap_or_default()
     }
 
-    /// Returns the doubts with their lines and columns in the file of templates.
-    pub fn located_doubts(&self, document: &Document) -> Problems {
-        let doubts = self.doubts.iter().map(|(path, doubt)| {
-            let problem = Problem::BadSetting { message: doubt.to_string(), hint: doubt.hint() };
-            (path.clone(), problem)
-        });
+    /// Fails with what Juror would refuse the reference for.
+    pub fn check(&self) -> Result<(), Problems> {
+        let document = Document::new("the reference as JSON", self.json().into(), Format::Json)?;
+        read_reference(&document).map(drop)
+    }
+
+    /// Returns doubts with their lines and columns in the file of templates.
+    pub fn located_doubts(
+        &self,
+        document: &Document,
+        is_wanted: impl Fn(&Doubt) -> bool,
+    ) -> Problems {
+        let doubts =
+            self.doubts.iter().filter(|(_, doubt)| is_wanted(doubt)).map(|(path, doubt)| {
+                let problem =
+                    Problem::BadSetting { message: doubt.to_string(), hint: doubt.hint() };
+                (path.clone(), problem)
+            });
         document.errors_at(doubts.collect())
     }
 }

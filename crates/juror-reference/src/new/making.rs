@@ -78,7 +78,7 @@ impl<'m> Making<'m> {
             Err(doubt) => {
                 // An answer of another form than was asked for is the server's fault.
                 let is_answered = values.iter().all(|asked| asked.answer().is_some());
-                making.is_outside |= is_answered && matches!(doubt, Doubt::Fails { .. });
+                making.is_outside |= is_answered && doubt.is_failure();
                 making.doubts.push(doubt);
             }
         }
@@ -159,7 +159,7 @@ impl<'m> Making<'m> {
     }
 
     /// Tells a doubt, or counts it if there is one of its kind.
-    fn tell(&mut self, doubt: Doubt) {
+    pub(super) fn tell(&mut self, doubt: Doubt) {
         let is_alike = |own: &&mut Doubt| discriminant(&**own) == discriminant(&doubt);
         match self.doubts.iter_mut().find(is_alike).and_then(Doubt::count) {
             Some(n) => *n += 1,
@@ -202,7 +202,7 @@ impl<'m> Making<'m> {
         });
         let questions: Vec<MadeQuestion> = questions.collect();
         // A template without values is one question by nature, and one that fails has been told of.
-        let has_failed = self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Fails { .. }));
+        let has_failed = self.doubts.iter().any(Doubt::is_failure);
         let is_meant = questions.len() == 1 && template.values.is_empty();
         if questions.len() < 2 && !has_failed && !is_meant {
             self.doubts.push(Doubt::Few { n: questions.len() });

@@ -33,6 +33,11 @@ impl AskArgs {
         Ok((graph, options))
     }
 
+    /// Returns the files that are read besides the command's own: those of the graph, and settings.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &String> {
+        self.graph.graphs.iter().chain(&self.rules.config)
+    }
+
     /// Returns how queries are read, before there is a graph.
     pub(super) fn options(&self) -> anyhow::Result<AskOptions> {
         self.graph.options(None, self.jobs, &self.rules.plan()?.profile.kind_names)
