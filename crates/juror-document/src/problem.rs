@@ -254,6 +254,13 @@ pub enum Problem {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// A key that a template of questions cannot have.
+    UnknownTemplateKey {
+        /// The key.
+        key: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// A setting that there is not. The key is what is wrong, whatever its value.
     UnknownSetting {
         /// Its key.
@@ -298,7 +305,7 @@ impl Problem {
 
     /// Whether a key is what is wrong, and not its value.
     pub(crate) fn is_of_key(&self) -> bool {
-        matches!(self, Problem::UnknownSetting { .. })
+        matches!(self, Problem::UnknownSetting { .. } | Problem::UnknownTemplateKey { .. })
     }
 
     /// Whether this already stands for all occurrences of the same problem.
@@ -340,6 +347,7 @@ impl fmt::Display for Problem {
         match self {
             Problem::Syntax(message) | Problem::BadSetting { message, .. } => f.write_str(message),
             Problem::UnknownSetting { key, .. } => write!(f, "unknown setting `{key}`"),
+            Problem::UnknownTemplateKey { key, .. } => write!(f, "unknown key `{key}`"),
             Problem::BadYaml { message, .. } => write!(f, "not valid YAML: {message}"),
             Problem::RepeatedKey(key) => write!(f, "the key `{key}` is used twice"),
             Problem::TruthAsText { word, truth } => {
@@ -549,7 +557,9 @@ impl Problem {
                 "`juror eval REFERENCE RESPONSES -o results.jsonl` makes results of them".into(),
             ),
             Problem::BadSetting { hint, .. } => hint.clone().map(Into::into),
-            Problem::UnknownSetting { hint, .. } => Some(hint.clone().into()),
+            Problem::UnknownSetting { hint, .. } | Problem::UnknownTemplateKey { hint, .. } => {
+                Some(hint.clone().into())
+            }
             Problem::Label(problem) => problem.hint(),
             Problem::Tools(problem) => problem.hint().map(Into::into),
             _ => None,

@@ -44,7 +44,7 @@ pub use failure::{EndpointFailure, QueryFailure};
 pub use load::{LoadError, LoadOptions, Loading};
 pub use oxrdf::{Literal, NamedNode, Term};
 pub use query::{Query, QueryForm, QueryOptions, Refusal};
-pub use query_pattern::{NotFilled, QueryPattern};
+pub use query_pattern::{NotFilled, QueryPattern, is_name};
 pub use room::with_room;
 pub use triples::{Extent, Triples};
 pub use version::GraphVersion;

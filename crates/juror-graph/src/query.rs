@@ -113,6 +113,11 @@ impl Query {
             Err(error) => return Err(in_words(&error.to_string(), text)),
         };
         let query = Query { text: text.to_owned(), parsed };
+        // The evaluator needs the parser to know LATERAL, which servers do not.
+        if query.any(|pattern| matches!(pattern, GraphPattern::Lateral { .. })) {
+            let message = "LATERAL is not part of SPARQL 1.1".to_owned();
+            return Err(Refusal::NotSparql { message, place: None });
+        }
         if !options.allow_service
             && query.any(|pattern| matches!(pattern, GraphPattern::Service { .. }))
         {
@@ -466,7 +471,6 @@ mod tests {
             "ASK { ?s ?p ?o OPTIONAL { ?s ?q ?r FILTER NOT EXISTS { SERVICE <x:y> { ?a ?b ?c } } } }",
             "SELECT (COUNT(?s) AS ?n) { { SELECT ?s { SERVICE <x:y> { ?s ?p ?o } } } }",
             "SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { SERVICE <x:y> { ?s ?p ?o } })",
-            "SELECT * { ?s ?p ?o LATERAL { SERVICE <x:y> { ?s ?q ?r } } }",
             "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <x:y> { ?s ?p ?o } }",
         ] {
             assert_eq!(refusal(service), Refusal::Service, "{service}");
@@ -475,6 +479,20 @@ mod tests {
         }
         let harmless = "SELECT * { ?s <x:SERVICE> 'INSERT DATA { CLEAR ALL }' } # DELETE";
         assert_eq!(query(harmless).form(), QueryForm::Select);
+    }
+
+    #[test]
+    fn lateral_is_refused_wherever_it_stands_and_also_where_services_are_allowed() {
+        let options = QueryOptions { allow_service: true, ..QueryOptions::default() };
+        for text in [
+            "SELECT * { ?s ?p ?o LATERAL { ?s ?q ?r } }",
+            "ASK { ?s ?p ?o FILTER EXISTS { ?s ?p ?o lateral { ?s ?q ?r } } }",
+            "SELECT * { ?s ?p ?o LATERAL { SERVICE <x:y> { ?s ?q ?r } } }",
+        ] {
+            let why = Query::parse(text, &options).expect_err(text).to_string();
+            assert_eq!(why, "not valid SPARQL: LATERAL is not part of SPARQL 1.1", "{text}");
+        }
+        assert!(Query::parse("ASK { ?s <x:LATERAL> 'LATERAL {' }", &options).is_ok());
     }
 
     #[test]

@@ -221,10 +221,14 @@ fn find_names(text: &str) -> Found {
 /// Returns the name in braces at the start of a text.
 fn name_at(text: &str) -> Option<&str> {
     let (name, _) = text.strip_prefix('{')?.split_once('}')?;
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_word = NO_NAMES.iter().any(|word| name.eq_ignore_ascii_case(word));
-    (is_name && !is_word).then_some(name)
+    (is_name(name) && !is_word).then_some(name)
+}
+
+/// Whether a text can be a name in braces: a letter, followed by letters, digits and `_`.
+pub fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Returns how far the text, IRI or comment at the start of a query goes, or else one character.

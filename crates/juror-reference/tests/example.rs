@@ -1,21 +1,13 @@
 //! The example's reference and its graph, which moves by one triple.
 
+mod common;
+
 use juror_document::{Document, Format};
-use juror_graph::{Graph, LoadOptions, Triples};
 use juror_read::{read_reference, read_responses};
 use juror_reference::{AskOptions, AskedGraph, Blame, Refreshed, Reviewed, Standing, diff};
 use juror_score::Profile;
-use juror_testing::project;
 
-fn example(name: &str) -> String {
-    std::fs::read_to_string(project("examples").join(name)).expect("an example")
-}
-
-fn graph(turtle: &str) -> AskedGraph {
-    let options = LoadOptions::default();
-    let triples = Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle");
-    Graph::Triples(triples).into()
-}
+use common::{example, graph};
 
 fn yaml(text: &str) -> Document {
     Document::new("reference.yaml", text.into(), Format::Yaml).expect("YAML")

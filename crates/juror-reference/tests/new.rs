@@ -1,21 +1,14 @@
 //! References that are made from templates.
 
+mod common;
+
 use juror_document::{Document, Format};
-use juror_graph::{Graph, LoadOptions, Triples};
 use juror_read::read_reference;
-use juror_reference::{AskOptions, AskedGraph, Choice, Made, Reviewed, Templates, template_schema};
-use juror_testing::{misfits, project};
+use juror_reference::{AskOptions, Choice, Made, Reviewed, Templates, template_schema};
+use juror_testing::misfits;
 use serde_json::Value;
 
-fn example(name: &str) -> String {
-    std::fs::read_to_string(project("examples").join(name)).expect("an example")
-}
-
-fn graph(turtle: &str) -> AskedGraph {
-    let options = LoadOptions::default();
-    let triples = Triples::parse("graph.ttl", turtle.as_bytes(), &options).expect("Turtle");
-    Graph::Triples(triples).into()
-}
+use common::{example, graph};
 
 fn yaml(text: &str) -> Document {
     Document::new("templates.yaml", text.into(), Format::Yaml).expect("YAML")
@@ -124,22 +117,34 @@ fn what_is_doubtful_is_left_out_and_told() {
             "[0].reference_steps: 2 questions have no result, such as `What of empty?`; left out",
             "[1].values: 1 row of values has an empty cell or a blank node; left out",
             "[1].question_text: 2 rows of values make the question `What of twin?`; left out",
-            "[1].question_text: the template `t` asks `What of l1?` as well; left out here",
-            "[1].question_text: the template `t` asks `What of l0?` as well; left out here",
+            "[1].question_text: 2 questions are also asked by another template, such as `What of l1?` by `t`; left out here",
         ]
     );
-    let problems = both.located_doubts(&yaml(&templates)).to_string();
+    let problems = both.located_doubts(&yaml(&templates), |_| true).to_string();
     assert!(problems.starts_with("templates.yaml:3:11: 1 row of values has"), "{problems}");
     let allowed = LETTERS.replace("  question_text", "  allow_empty: true\n  question_text");
     assert!(ids(&made(&allowed, &turtle, &all)).contains(&"t-empty"));
     let one = made(LETTERS, &letters(1), &all);
-    assert_eq!(doubts(&one), ["[0].question_text: the template made only one question"]);
+    assert_eq!(doubts(&one), ["[0].values: the template made only one question"]);
     let none = made(LETTERS, "", &all);
-    assert_eq!(doubts(&none), ["[0].question_text: the template made no question"]);
+    assert_eq!(doubts(&none), ["[0].values: the template made no question"]);
+    let fixed = "[{template_id: t, question_text: 'Is it?', reference_steps: [[{name: sparql_query, args: {query: 'SELECT ?a { ?a <x:none> 1 }'}}]]}]";
+    assert_eq!(doubts(&made(fixed, "", &all))[1], "[0]: the template made no question");
     let iris = LETTERS.replace("of {n}", "of {a}");
     assert!(
         doubts(&made(&iris, &letters(2), &all))[0].contains("shows `{a}` as an IRI, such as `x:")
     );
+}
+
+#[test]
+fn ids_differ_over_all_templates() {
+    let turtle = "<x:1> <x:name> 'a b' ; <x:p> 1 . <x:2> <x:short> 'b' ; <x:p> 2 .";
+    let other = LETTERS.replace("template_id: t", "template_id: t-a");
+    let other = other.replace("<x:name>", "<x:short>").replace("What of", "And what of");
+    let made = made(&format!("{LETTERS}{other}"), turtle, &Choice::default());
+    assert_eq!(ids(&made), ["t-a-b", "t-a-b-2"]);
+    let json = Document::new("reference.json", made.json().into(), Format::Json).expect("JSON");
+    read_reference(&json).expect("a reference");
 }
 
 #[test]
@@ -179,6 +184,23 @@ fn a_step_without_a_query_gets_texts_and_keeps_its_output() {
 }
 
 #[test]
+fn other_keys_of_a_step_are_copied() {
+    let noted = LETTERS.replace("?o }'}", "?o }'}\n      note: of {n}");
+    let made = made(&noted, &letters(2), &Choice::default());
+    let json = serde_json::to_value(&made.templates[0].questions[0]).expect("JSON");
+    assert_eq!(json["reference_steps"][0][0]["note"], "of l0");
+    made.check().expect("a reference");
+}
+
+#[test]
+fn a_reference_that_juror_would_refuse_is_told() {
+    let step = "    - name: other\n      output_media_type: text/csv\n      output: \"{n}\\n1\"\n      required_columns: [b]\n";
+    let made = made(&format!("{LETTERS}{step}"), &letters(2), &Choice::default());
+    let told = made.check().expect_err("a missing column").to_string();
+    assert!(told.contains("reference_steps[0][1].required_columns[0]"), "{told}");
+}
+
+#[test]
 fn mistakes_in_templates_are_told_with_their_places() {
     let told = |templates: &str| {
         let problems = Templates::read(&yaml(templates), &AskOptions::default());
@@ -187,9 +209,9 @@ fn mistakes_in_templates_are_told_with_their_places() {
     let block =
         "      args:\n        query: |-\n          SELECT ?o {\n            {a} <x:p> nope:o }\n";
     for (from, to, wanted) in [
-        ("{n}?", "{m}?", "templates.yaml:4:18: nothing is called `{m}`"),
+        ("{n}?", "{m}?", "templates.yaml:4:18: unknown name `{m}`"),
         ("{n}?", "it?", "templates.yaml:4:18: no name of `values` is in the question"),
-        ("{a} <x:p>", "{b} <x:p>", "templates.yaml:7:21: nothing is called `{b}`"),
+        ("{a} <x:p>", "{b} <x:p>", "templates.yaml:7:21: unknown name `{b}`"),
         (
             "{a} <x:p>",
             "<x:{a}> <x:p>",
@@ -198,16 +220,12 @@ fn mistakes_in_templates_are_told_with_their_places() {
         (
             "{a} <x:p>",
             "?x <x:p> \"{a}\" ; <x:q>",
-            "templates.yaml:7:21: `{a}` stands inside of a text",
+            "templates.yaml:7:21: `{a}` stands inside of a text, where no value can be put\n  at [0].reference_steps[0][0].args.query\n  hint: a name stands for a whole term: write it without quotes; STR({a}) is its text",
         ),
         ("SELECT ?a ?n {", "ASK {", "templates.yaml:3:11: values come from SELECT, not ASK"),
         ("SELECT ?a ?n {", "SELECT ?a ?n", "templates.yaml:3:11: not valid SPARQL"),
         ("SELECT ?o { {a} <x:p> ?o }", "CLEAR ALL", "templates.yaml:7:21: an update is not run"),
-        (
-            "  question_text",
-            "  limt: 3\n  question_text",
-            "templates.yaml:4:3: unknown setting `limt`",
-        ),
+        ("  question_text", "  limt: 3\n  question_text", "templates.yaml:4:3: unknown key `limt`"),
         ("  question_text", "  limit: 0\n  question_text", "templates.yaml:4:10: "),
         ("  question_text: What of {n}?\n", "", "templates.yaml:2:3: this has no `question_text`"),
         (
@@ -222,11 +240,19 @@ fn mistakes_in_templates_are_told_with_their_places() {
             "?o }'}\n      required_columns: [p]",
             "templates.yaml:8:25: the query does not give the required column `p`",
         ),
+        (
+            "?o }'}",
+            "?o }'}\n      orderd: true",
+            "templates.yaml:8:7: unknown key `orderd`\n  at [0].reference_steps[0][0].orderd\n  hint: did you mean `ordered`?",
+        ),
+        ("?o }'}", "?o }'}\n      ordered: 'yes'", "templates.yaml:8:16: "),
+        ("?o }'}", "?o }'}\n      required_columns: o", "templates.yaml:8:25: "),
+        ("?o }'}", "?o }'}\n      match: foo", "templates.yaml:8:14: "),
     ] {
         let told = told(&LETTERS.replace(from, to));
         assert!(told.starts_with(wanted), "{from} → {to}: {told}");
     }
-    assert!(told("{}").contains("this is no list of templates"));
+    assert!(told("{}").contains("expected a list of templates"));
     assert!(told("[]").contains("there are no templates"));
     let twice = format!("{LETTERS}{LETTERS}");
     assert!(told(&twice).contains("the template id `t` is used twice"), "{}", told(&twice));

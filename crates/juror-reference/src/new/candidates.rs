@@ -44,24 +44,22 @@ pub(super) fn text_of(term: &Term) -> &str {
 }
 
 /// Returns all candidates, in the order in which they are chosen: drawn by the seed, whatever the order in
-/// which the graph gives them. Those whose text does not tell them apart from others are left out.
+/// which the graph gives them. Those whose text does not tell them apart from others are left out. Fails with
+/// a doubt about the template as a whole.
 pub(super) fn candidates<'v>(
     usable: &'v Usable,
     tables: &[&'v Table],
     seed: u64,
     doubts: &mut Vec<Doubt>,
-) -> Vec<Candidate<'v>> {
+) -> Result<Vec<Candidate<'v>>, Doubt> {
     let used = used_names(usable);
-    let lists: Vec<Vec<Row<'v>>> = usable
-        .names
-        .iter()
-        .zip(tables)
-        .map(|(names, table)| rows(names, table, &used, doubts))
-        .collect();
+    let mut lists: Vec<Vec<Row<'v>>> = Vec::new();
+    for (names, table) in usable.names.iter().zip(tables) {
+        lists.push(rows(&columns(names, table, &used)?, table, doubts));
+    }
     let n = lists.iter().try_fold(1_usize, |n, rows| n.checked_mul(rows.len()));
     if n.is_none_or(|n| n > MOST) {
-        doubts.push(Doubt::TooMany { most: MOST });
-        return Vec::new();
+        return Err(Doubt::TooMany { most: MOST });
     }
     let mut all: Vec<Row<'v>> = vec![Vec::new()];
     for rows in &lists {
@@ -72,26 +70,45 @@ pub(super) fn candidates<'v>(
         candidate.text = usable.text.fill(|name| candidate.text_of(name));
         candidate
     });
-    drawn(told_apart(all.collect(), doubts), &usable.template.template_id, seed)
+    Ok(drawn(told_apart(all.collect(), doubts), &usable.template.template_id, seed))
 }
 
 type Row<'v> = Vec<(&'v str, &'v Term)>;
 
+/// Finds the columns of names that are used: a server may give columns in another order than the query.
+fn columns<'v>(
+    names: &'v [String],
+    table: &Table,
+    used: &HashSet<String>,
+) -> Result<Vec<(&'v str, usize)>, Doubt> {
+    let names = names.iter().map(String::as_str).filter(|name| used.contains(*name));
+    names
+        .map(|name| match table.columns().position(|column| column == name) {
+            Some(at) => Ok((name, at)),
+            None => Err(Doubt::Fails {
+                question: None,
+                n: 1,
+                why: format!("the graph answers without the column `{name}`"),
+                hint: None,
+            }),
+        })
+        .collect()
+}
+
 /// Returns the rows that differ in what is used of them.
 fn rows<'v>(
-    names: &'v [String],
+    columns: &[(&'v str, usize)],
     table: &'v Table,
-    used: &HashSet<String>,
     doubts: &mut Vec<Doubt>,
 ) -> Vec<Row<'v>> {
     let mut known = HashSet::new();
     let (mut all, mut n_unusable) = (Vec::new(), 0);
     for row in table.rows() {
-        let cells = names.iter().zip(row).filter(|(name, _)| used.contains(*name));
-        let row: Option<Row<'v>> = cells
-            .map(|(name, cell)| {
-                let term = cell.as_ref().filter(|term| !term.is_blank_node())?;
-                Some((name.as_str(), term))
+        let row: Option<Row<'v>> = columns
+            .iter()
+            .map(|(name, at)| {
+                let term = row[*at].as_ref().filter(|term| !term.is_blank_node())?;
+                Some((*name, term))
             })
             .collect();
         match row {

@@ -14,11 +14,13 @@ pub enum Doubt {
         /// How many more questions are such.
         n_more: usize,
     },
-    /// Another template has the same question.
+    /// Another template has the same questions.
     EqualElsewhere {
-        /// The question.
+        /// The first such question.
         question: String,
-        /// The id of the other template.
+        /// How many there are.
+        n: usize,
+        /// The id of the other template of the first.
         template: String,
     },
     /// Questions have no result.
@@ -86,8 +88,12 @@ impl fmt::Display for Doubt {
                 let more = if *n_more > 0 { format!(", and {n_more} more") } else { String::new() };
                 write!(f, "{n} rows of values make the question `{question}`{more}; left out")
             }
-            Doubt::EqualElsewhere { question, template } => {
-                write!(f, "the template `{template}` asks `{question}` as well; left out here")
+            Doubt::EqualElsewhere { question, n, template } => {
+                let questions = questions(*n, "is", "are");
+                write!(
+                    f,
+                    "{questions} also asked by another template, such as `{question}` by `{template}`; left out here"
+                )
             }
             Doubt::Empty { question, n } => {
                 write!(
@@ -149,9 +155,7 @@ impl Doubt {
             Doubt::Fails { hint, .. } => return hint.clone(),
             Doubt::TooMany { .. } => "join them by one query, which gives what belongs together",
             Doubt::IriInText { .. } => "let `values` give a name of it in another column",
-            Doubt::Few { .. } => {
-                "a template is to have several questions; is its query for values right?"
-            }
+            Doubt::Few { .. } => "a template should make several questions: check `values`",
             Doubt::EqualElsewhere { .. } | Doubt::NoValue { .. } | Doubt::GivenUp { .. } => {
                 return None;
             }
@@ -162,21 +166,33 @@ impl Doubt {
     /// How many questions it is about, if they are counted.
     pub(super) fn count(&mut self) -> Option<&mut usize> {
         match self {
-            Doubt::Empty { n, .. } | Doubt::Large { n, .. } | Doubt::Fails { n, .. } => Some(n),
+            Doubt::EqualElsewhere { n, .. }
+            | Doubt::Empty { n, .. }
+            | Doubt::Large { n, .. }
+            | Doubt::Fails { n, .. } => Some(n),
             _ => None,
         }
     }
 
-    /// The key of the template that it is about.
+    /// Whether it is a query that has no answer.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Doubt::Fails { .. })
+    }
+
+    /// Returns the key of the template that it is about.
     pub(super) fn key(&self) -> &'static str {
         match self {
             Doubt::Empty { .. } | Doubt::Large { .. } | Doubt::Fails { question: Some(_), .. } => {
                 "reference_steps"
             }
-            Doubt::Fails { question: None, .. } | Doubt::NoValue { .. } | Doubt::TooMany { .. } => {
-                "values"
+            Doubt::Fails { question: None, .. }
+            | Doubt::NoValue { .. }
+            | Doubt::TooMany { .. }
+            | Doubt::GivenUp { .. }
+            | Doubt::Few { .. } => "values",
+            Doubt::Equal { .. } | Doubt::EqualElsewhere { .. } | Doubt::IriInText { .. } => {
+                "question_text"
             }
-            _ => "question_text",
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A reference that was made, as it is written.
 
 use hashbrown::HashSet;
-use juror_document::{Document, Path, Problem, Problems};
+use juror_document::{Document, Format, Path, Problem, Problems};
+use juror_read::read_reference;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -71,12 +72,24 @@ impl Made {
         serde_json::to_string_pretty(&self.templates).unwrap_or_default()
     }
 
-    /// Returns the doubts with their lines and columns in the file of templates.
-    pub fn located_doubts(&self, document: &Document) -> Problems {
-        let doubts = self.doubts.iter().map(|(path, doubt)| {
-            let problem = Problem::BadSetting { message: doubt.to_string(), hint: doubt.hint() };
-            (path.clone(), problem)
-        });
+    /// Fails with what Juror would refuse the reference for.
+    pub fn check(&self) -> Result<(), Problems> {
+        let document = Document::new("the reference as JSON", self.json().into(), Format::Json)?;
+        read_reference(&document).map(drop)
+    }
+
+    /// Returns doubts with their lines and columns in the file of templates.
+    pub fn located_doubts(
+        &self,
+        document: &Document,
+        is_wanted: impl Fn(&Doubt) -> bool,
+    ) -> Problems {
+        let doubts =
+            self.doubts.iter().filter(|(_, doubt)| is_wanted(doubt)).map(|(path, doubt)| {
+                let problem =
+                    Problem::BadSetting { message: doubt.to_string(), hint: doubt.hint() };
+                (path.clone(), problem)
+            });
         document.errors_at(doubts.collect())
     }
 }
@@ -84,26 +97,23 @@ impl Made {
 /// The longest part of an id that comes from the values of a question, in characters.
 const LONGEST_ID: usize = 60;
 
-/// Gives ids to questions: the template's, and the values that the question names.
-pub(super) struct Ids<'t> {
-    template: &'t str,
+/// Gives ids to questions: the template's, and the values that the question names. Ids are unique over all
+/// templates.
+#[derive(Default)]
+pub(super) struct Ids {
     taken: HashSet<String>,
 }
 
-impl<'t> Ids<'t> {
-    pub(super) fn new(template: &'t str) -> Ids<'t> {
-        Ids { template, taken: HashSet::new() }
-    }
-
-    pub(super) fn id(&mut self, values: &[String]) -> String {
+impl Ids {
+    pub(super) fn id(&mut self, template: &str, values: &[String]) -> String {
         let words = values.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
         let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
         let own = words.collect::<Vec<_>>().join("-");
         let own: String = own.chars().take(LONGEST_ID).collect();
         let id = if own.is_empty() {
-            self.template.to_owned()
+            template.to_owned()
         } else {
-            format!("{}-{}", self.template, own.trim_end_matches('-'))
+            format!("{template}-{}", own.trim_end_matches('-'))
         };
         let numbered = (2..).map(|n| format!("{id}-{n}"));
         let mut ids = std::iter::once(id.clone()).chain(numbered);
@@ -119,10 +129,13 @@ mod tests {
 
     #[test]
     fn ids_are_made_of_words_and_differ() {
-        let mut ids = Ids::new("t");
-        let mut id = |values: &[&str]| {
-            ids.id(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>())
+        let mut ids = Ids::default();
+        let mut id_of = |template: &str, values: &[&str]| {
+            ids.id(template, &values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>())
         };
+        assert_eq!(id_of("t-a", &["b"]), "t-a-b");
+        let mut id = |values: &[&str]| id_of("t", values);
+        assert_eq!(id(&["a b"]), "t-a-b-2");
         assert_eq!(id(&["Palm Court", "Änne's"]), "t-palm-court-änne-s");
         assert_eq!(id(&["palm", "court", "änne s"]), "t-palm-court-änne-s-2");
         assert_eq!(id(&[]), "t");

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use juror_graph::{Answer, Term};
+use juror_graph::{Answer, Table, Term};
 
 use super::Choice;
 use super::candidates::{Candidate, candidates};
@@ -21,6 +21,22 @@ const TRIES: usize = 20;
 pub(super) struct Filled<'m> {
     pub(super) candidate: Candidate<'m>,
     pub(super) queries: Vec<String>,
+}
+
+/// Returns the answers to the queries of values; fails with what is wrong with the first that is no table.
+fn tables(values: &[Arc<Asked>]) -> Result<Vec<&Table>, Doubt> {
+    let tables = values.iter().map(|asked| match asked.answer() {
+        Some(Answer::Table(table)) => Ok(table),
+        Some(Answer::Truth(_)) => {
+            let why = "the graph answers with a truth, not a table".to_owned();
+            Err(Doubt::Fails { question: None, n: 1, why, hint: None })
+        }
+        None => {
+            let (why, hint) = asked.problem().unwrap_or_default();
+            Err(Doubt::Fails { question: None, n: 1, why, hint })
+        }
+    });
+    tables.collect()
 }
 
 /// A template whose questions are being made.
@@ -55,18 +71,17 @@ impl<'m> Making<'m> {
             doubts: Vec::new(),
             is_outside: values.iter().any(|asked| asked.is_outside()),
         };
-        let tables: Vec<_> = values
-            .iter()
-            .filter_map(|asked| match asked.answer() {
-                Some(Answer::Table(table)) => Some(table),
-                _ => None,
-            })
-            .collect();
-        if let Some((why, hint)) = values.iter().find_map(|asked| asked.problem()) {
-            making.doubts.push(Doubt::Fails { question: None, n: 1, why, hint });
-            return making;
+        let left = tables(values)
+            .and_then(|tables| candidates(usable, &tables, choice.seed, &mut making.doubts));
+        match left {
+            Ok(left) => making.left = left,
+            Err(doubt) => {
+                // An answer of another form than was asked for is the server's fault.
+                let is_answered = values.iter().all(|asked| asked.answer().is_some());
+                making.is_outside |= is_answered && doubt.is_failure();
+                making.doubts.push(doubt);
+            }
         }
-        making.left = candidates(usable, &tables, choice.seed, &mut making.doubts);
         making.n_all = making.left.len();
         making.tell_iris();
         making.left.reverse();
@@ -144,7 +159,7 @@ impl<'m> Making<'m> {
     }
 
     /// Tells a doubt, or counts it if there is one of its kind.
-    fn tell(&mut self, doubt: Doubt) {
+    pub(super) fn tell(&mut self, doubt: Doubt) {
         let is_alike = |own: &&mut Doubt| discriminant(&**own) == discriminant(&doubt);
         match self.doubts.iter_mut().find(is_alike).and_then(Doubt::count) {
             Some(n) => *n += 1,
@@ -177,17 +192,17 @@ impl<'m> Making<'m> {
     }
 
     /// Orders the questions, and gives them their ids.
-    pub(super) fn finish(mut self) -> (MadeTemplate, Vec<Doubt>) {
+    pub(super) fn finish(mut self, ids: &mut Ids) -> (MadeTemplate, Vec<Doubt>) {
         let template = &self.usable.template;
         self.questions.sort_by(|a, b| a.1.question_text.cmp(&b.1.question_text));
-        let mut ids = Ids::new(&template.template_id);
         let questions = self.questions.into_iter().map(|(candidate, question)| {
             let names = self.usable.text.names().filter_map(|name| candidate.text_of(name));
-            MadeQuestion { id: ids.id(&names.collect::<Vec<_>>()), ..question }
+            let id = ids.id(&template.template_id, &names.collect::<Vec<_>>());
+            MadeQuestion { id, ..question }
         });
         let questions: Vec<MadeQuestion> = questions.collect();
         // A template without values is one question by nature, and one that fails has been told of.
-        let has_failed = self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Fails { .. }));
+        let has_failed = self.doubts.iter().any(Doubt::is_failure);
         let is_meant = questions.len() == 1 && template.values.is_empty();
         if questions.len() < 2 && !has_failed && !is_meant {
             self.doubts.push(Doubt::Few { n: questions.len() });

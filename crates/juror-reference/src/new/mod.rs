@@ -5,6 +5,7 @@ mod doubt;
 mod made;
 mod making;
 mod result;
+mod step_check;
 mod template;
 mod templates;
 mod text_pattern;
@@ -19,6 +20,7 @@ pub use made::{Made, MadeQuestion, MadeStep, MadeTemplate};
 pub use template::template_schema;
 pub use templates::Templates;
 
+use self::made::Ids;
 use self::making::{Filled, Making};
 use crate::asked_graph::AskedGraph;
 use crate::asking::{AskOptions, Asked, Asking, ask_all};
@@ -80,10 +82,12 @@ impl Templates {
 /// Leaves out questions that another template asks, and puts everything together.
 fn finish(makings: Vec<Making<'_>>) -> Made {
     let mut made = Made::default();
+    let mut ids = Ids::default();
     let mut known: HashMap<String, &str> = HashMap::new();
     for mut making in makings {
         let id = making.usable.template.template_id.as_str();
         let path = making.usable.path.clone();
+        let has_values = !making.usable.template.values.is_empty();
         let mut equal = Vec::new();
         making.questions.retain(|(_, question)| {
             let text = &question.question_text;
@@ -92,13 +96,17 @@ fn finish(makings: Vec<Making<'_>>) -> Made {
             other.is_none()
         });
         for (question, template) in equal {
-            making.doubts.push(Doubt::EqualElsewhere { question, template });
+            making.tell(Doubt::EqualElsewhere { question, n: 1, template });
         }
         known.extend(making.questions.iter().map(|(_, own)| (own.question_text.clone(), id)));
         made.is_outside |= making.is_outside;
-        let (template, doubts) = making.finish();
-        made.has_failures |= doubts.iter().any(|doubt| matches!(doubt, Doubt::Fails { .. }));
-        made.doubts.extend(doubts.into_iter().map(|doubt| (path.key(doubt.key()), doubt)));
+        let (template, doubts) = making.finish(&mut ids);
+        made.has_failures |= doubts.iter().any(Doubt::is_failure);
+        let place = |doubt: &Doubt| match doubt.key() {
+            "values" if !has_values => path.clone(),
+            key => path.key(key),
+        };
+        made.doubts.extend(doubts.into_iter().map(|doubt| (place(&doubt), doubt)));
         made.templates.push(template);
     }
     made.templates.retain(|template| !template.questions.is_empty());

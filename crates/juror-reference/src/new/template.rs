@@ -104,7 +104,7 @@ pub(crate) fn read(document: &Document) -> Result<Vec<Template>, Problems> {
         .parse(document.json())
         .map_err(|(text, error)| document.syntax_error(text, &error))?;
     let Value::Array(items) = value else {
-        return Err(document.errors_at(problem("this is no list of templates")));
+        return Err(document.errors_at(problem("expected a list of templates")));
     };
     if items.is_empty() {
         return Err(document.errors_at(problem("there are no templates")));
@@ -136,7 +136,7 @@ fn misfit(at: usize, error: &serde_path_to_error::Error<serde_json::Error>) -> (
         let hint = format!("known here: {}", known.replace('`', ""));
         let own = path.0.last() == Some(&Segment::Key(key.clone()));
         let path = if own { path } else { path.key(&key) };
-        return (path, Problem::UnknownSetting { key, hint });
+        return (path, Problem::UnknownTemplateKey { key, hint });
     }
     let message = match quoted("missing field `") {
         Some(field) => format!("this has no `{field}`"),

@@ -6,6 +6,7 @@ use juror_graph::{Query, QueryForm, QueryPattern, Refusal};
 use juror_score::StepKind;
 use juror_sparql::ResultFormat;
 
+use super::step_check;
 use super::template::{self, Template, TemplateStep};
 use super::text_pattern::TextPattern;
 use crate::asking::AskOptions;
@@ -40,10 +41,13 @@ pub(super) struct UsableStep {
 impl Templates {
     /// Reads the templates of a file. Fails with everything that is wrong with it.
     pub fn read(document: &Document, options: &AskOptions) -> Result<Templates, Problems> {
-        let mut check = Check { options, found: Vec::new() };
+        let templates = template::read(document)?;
+        let misfits = step_check::misfits(&templates);
+        let found = misfits.into_iter().map(|(path, problem)| (path, problem, None)).collect();
+        let mut check = Check { options, found };
         let mut ids = HashSet::new();
         let mut all = Vec::new();
-        for (at, template) in template::read(document)?.into_iter().enumerate() {
+        for (at, template) in templates.into_iter().enumerate() {
             let path = Path::default().index(at);
             if !ids.insert(template.template_id.clone()) {
                 let message = format!("the template id `{}` is used twice", template.template_id);
@@ -196,9 +200,10 @@ impl Check<'_> {
         for name in pattern.quoted_names().filter(|name| is_known(name)) {
             let message =
                 format!("`{{{name}}}` stands inside of a text, where no value can be put");
-            let hint =
-                "a name stands for a whole term: write it without quotes; STR({name}) is its text";
-            self.tell(path.clone(), message, Some(hint.replace("name", name)));
+            let hint = format!(
+                "a name stands for a whole term: write it without quotes; STR({{{name}}}) is its text"
+            );
+            self.tell(path.clone(), message, Some(hint));
         }
         if let form @ (QueryForm::Construct | QueryForm::Describe) = pattern.query().form() {
             let message = format!("{} gives triples, not a table or a truth", form.name());
@@ -251,7 +256,7 @@ impl Check<'_> {
         } else {
             format!("known here: {}", known.join(", "))
         };
-        self.tell(path.clone(), format!("nothing is called `{{{name}}}`"), Some(hint));
+        self.tell(path.clone(), format!("unknown name `{{{name}}}`"), Some(hint));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Texts with names in braces.
 
+use juror_graph::is_name;
+
 /// A text with names in braces, such as `Which taxa grow in the {house_name}?`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextPattern {
@@ -44,11 +46,6 @@ impl TextPattern {
         out.push_str(&self.end);
         out
     }
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

@@ -385,10 +385,103 @@ fn templates_make_the_same_reference_from_a_file_and_from_an_endpoint() {
     place.write("templates.yaml", &templates);
     let wrong = place.run("reference new templates.yaml --graph no-such-file.ttl");
     assert_eq!(wrong.code, 2, "{wrong}");
-    assert!(wrong.stderr.contains("nothing is called `{hose_name}`"), "{wrong}");
+    assert!(wrong.stderr.contains("unknown name `{hose_name}`"), "{wrong}");
     assert!(wrong.stderr.contains("hint: known here: house, house_name"), "{wrong}");
-    let over = place.run("reference new templates.yaml --graph graph.ttl -o templates.yaml");
-    assert!(over.code == 2 && over.stderr.contains("the output is also an input"), "{over}");
+}
+
+#[test]
+fn a_reference_is_written_over_no_input_and_in_no_other_format() {
+    let place = Place::with_example();
+    place.write("juror.yaml", "profile: 6\n");
+    let new = "reference new templates.yaml -c juror.yaml --graph graph.ttl -o";
+    for (name, line) in [
+        ("templates.yaml", format!("{new} templates.yaml")),
+        ("juror.yaml", format!("{new} juror.yaml")),
+        ("graph.ttl", format!("{new} graph.ttl")),
+        ("graph.ttl", "reference refresh reference.yaml --graph graph.ttl -o graph.ttl".into()),
+    ] {
+        let before = place.read(name);
+        let ended = place.run(&line);
+        assert!(ended.code == 2 && ended.stderr.contains("the output is also an input"), "{ended}");
+        assert_eq!(place.read(name), before);
+    }
+    for name in ["new.jsonl", "new.txt", "new", "new.yaml.gz"] {
+        // Without a graph, so that the name is refused before one is read.
+        let ended = place.run(&format!("reference new templates.yaml --graph none.ttl -o {name}"));
+        assert!(
+            ended.code == 2 && ended.stderr.contains("in YAML or JSON\n  hint: end"),
+            "{ended}"
+        );
+        assert!(!place.path(name).exists());
+    }
+    let loud = place.run("reference new templates.yaml --graph graph.ttl -o NEW.JSON");
+    assert!(loud.code == 0 && place.read("NEW.JSON").starts_with('['), "{loud}");
+}
+
+#[test]
+fn queries_that_fail_are_told_also_to_the_quiet_and_all_doubts_are_counted() {
+    let place = Place::with_example();
+    let down = HttpServer::start(|_| HttpReply::of(401, "text/plain", ""));
+    let down = place
+        .run(&format!("reference new templates.yaml -q -o none.yaml --graph {}", down.url("/")));
+    assert_eq!(down.code, 3, "{down}");
+    assert!(down.stderr.contains("warning: templates.yaml:7:11: there are no values"), "{down}");
+
+    let template = |n: usize| {
+        format!(
+            "- {{template_id: t{n}, values: 'SELECT ?a {{ VALUES ?a {{ {n} }} }}', question_text: 'What of {{a}}?'}}\n"
+        )
+    };
+    place.write("many.yaml", &(0..103).map(template).collect::<String>());
+    let many = place.run("reference new many.yaml -o new.yaml --graph graph.ttl");
+    assert_eq!(many.code, 0, "{many}");
+    assert_eq!(many.stderr.matches("the template made only one question").count(), 100, "{many}");
+    assert!(many.stderr.contains("\nwarning: and 3 more\n"), "{many}");
+    let quiet = place.run("reference new many.yaml -q -o new.yaml --graph graph.ttl");
+    assert_eq!((quiet.code, &*quiet.stderr), (0, ""));
+}
+
+/// An endpoint that names the columns of its answers in an order of its own.
+fn naming_columns(order: fn(&mut Vec<Value>)) -> HttpServer {
+    let turtle = example("graph.ttl");
+    HttpServer::start(move |request| {
+        let query = Query::parse(&query_of(request), &QueryOptions::default()).expect("a query");
+        let triples = Triples::parse("graph.ttl", turtle.as_bytes(), &LoadOptions::default());
+        let answer = Graph::Triples(triples.expect("Turtle")).ask(&query, &QueryLimits::default());
+        let text = answer.expect("an answer").write(juror_sparql::ResultFormat::Json);
+        let mut json: Value = serde_json::from_str(&text).expect("JSON");
+        let names = json["head"]["vars"].as_array_mut().expect("columns");
+        order(names);
+        let names = names.clone();
+        for row in json["results"]["bindings"].as_array_mut().expect("rows") {
+            row.as_object_mut().expect("a row").retain(|name, _| names.contains(&(&**name).into()));
+        }
+        HttpReply::of(200, JSON, json.to_string())
+    })
+}
+
+#[test]
+fn values_are_found_by_the_names_of_columns_whatever_order_an_endpoint_gives_them_in() {
+    let place = Place::with_example();
+    let new = "reference new templates.yaml -o";
+    let file = place.run(&format!("{new} new.json --graph graph.ttl"));
+    assert_eq!(file.code, 0, "{file}");
+    let reversed = naming_columns(|names| names.reverse());
+    let remote = place.run(&format!("{new} remote.json --graph {}", reversed.url("/sparql")));
+    assert_eq!(remote.code, 0, "{remote}");
+    let texts = |name: &str| -> Vec<Value> {
+        let json: Value = serde_json::from_str(&place.read(name)).expect("JSON");
+        let templates = json.as_array().expect("templates").iter();
+        let questions = templates.flat_map(|own| own["questions"].as_array().expect("questions"));
+        questions.map(|own| own["question_text"].clone()).collect()
+    };
+    assert_eq!(texts("new.json"), texts("remote.json"));
+
+    let lacking = naming_columns(|names| names.truncate(1));
+    let none = place.run(&format!("{new} none.json --graph {}", lacking.url("/sparql")));
+    assert_eq!(none.code, 3, "{none}");
+    let wanted = "there are no values: the graph answers without the column `house_name`";
+    assert!(none.stderr.contains(wanted), "{none}");
 }
 
 #[test]

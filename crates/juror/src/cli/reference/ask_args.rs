@@ -30,6 +30,11 @@ impl AskArgs {
         Ok((self.graph.open(quiet)?, options))
     }
 
+    /// Returns the files that are read besides the command's own: those of the graph, and settings.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &String> {
+        self.graph.graphs.iter().chain(&self.rules.config)
+    }
+
     /// Returns how queries are asked.
     pub(super) fn options(&self) -> anyhow::Result<AskOptions> {
         self.graph.options(self.jobs, &self.rules.plan()?.profile.kind_names)

@@ -1,11 +1,12 @@
 //! `juror reference new`: makes a reference from templates.
 
 use std::num::NonZero;
+use std::path::Path;
 
 use clap::Args;
-use juror_document::Format;
+use juror_document::Problems;
 use juror_files::load;
-use juror_reference::{Asking, Choice, Made, Templates};
+use juror_reference::{Asking, Choice, Doubt, Made, Templates};
 use juror_report::yaml_of_json;
 
 use super::super::graph_args::put;
@@ -43,7 +44,7 @@ pub(super) struct NewArgs {
     #[arg(value_name = "TEMPLATES")]
     templates: String,
 
-    /// Write the reference here, in YAML or JSON by the ending; - is standard output.
+    /// Write the reference here, in YAML or JSON by the ending; - is standard output, in YAML.
     #[arg(short, long, value_name = "FILE", default_value = "-", env = "JUROR_OUTPUT")]
     output: String,
 
@@ -51,7 +52,7 @@ pub(super) struct NewArgs {
     #[arg(long, value_name = "N", default_value = "10", value_parser = parse_count::<NonZero<usize>>)]
     limit: NonZero<usize>,
 
-    /// Seed of what is drawn: the same seed chooses the same questions.
+    /// Seed for choosing questions: the same seed chooses the same questions.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -59,7 +60,7 @@ pub(super) struct NewArgs {
     #[arg(long, value_name = "N", default_value = "100", value_parser = parse_count::<NonZero<usize>>)]
     most_rows: NonZero<usize>,
 
-    /// Print errors only.
+    /// Print errors only, and queries that fail.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 
@@ -68,7 +69,8 @@ pub(super) struct NewArgs {
 }
 
 pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {
-    check_outputs([&args.templates], [&args.output], false)?;
+    check_outputs(args.ask.inputs().chain([&args.templates]), [&args.output], false)?;
+    let form = Form::of_output(&args.output)?;
     let document = load(&args.templates)?;
     // What is wrong with templates is said before a graph is loaded.
     let templates = Templates::read(&document, &args.ask.options()?)?;
@@ -82,16 +84,17 @@ pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {
     progress.end();
     args.ask.graph.keep(&mut graph, args.quiet);
     let made = made?;
+    // Without those questions the reference is incomplete.
+    warn_all(&made.located_doubts(&document, Doubt::is_failure));
     if !args.quiet {
-        for doubt in &made.located_doubts(&document).errors {
-            output::warn(&doubt.to_string());
-        }
+        warn_all(&made.located_doubts(&document, |doubt| !doubt.is_failure()));
     }
     if made.n_questions() == 0 {
         output::print_note("no question was made, and nothing was written");
         return Ok(exit_of(&made));
     }
-    put(&args.output, &text_of(&made, &args.output))?;
+    made.check()?;
+    put(&args.output, &form.text_of(&made))?;
     if !args.quiet {
         let (n, of) =
             (count(made.n_questions(), "question"), count(made.templates.len(), "template"));
@@ -105,10 +108,42 @@ pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {
     Ok(exit_of(&made))
 }
 
-fn text_of(made: &Made, name: &str) -> String {
-    match Format::from_name(name) {
-        Some(Format::Json | Format::JsonLines) => made.json() + "\n",
-        Some(Format::Yaml) | None => yaml_of_json(&made.json()),
+/// Prints all doubts that are kept, and the number of the others.
+fn warn_all(doubts: &Problems) {
+    for doubt in &doubts.errors {
+        output::warn(&doubt.to_string());
+    }
+    if doubts.n_more > 0 {
+        output::warn(&format!("and {} more", doubts.n_more));
+    }
+}
+
+/// How a reference is written.
+#[derive(Clone, Copy)]
+enum Form {
+    Json,
+    Yaml,
+}
+
+impl Form {
+    /// Reads the ending of a name.
+    fn of_output(name: &str) -> anyhow::Result<Form> {
+        let ending = Path::new(name).extension().unwrap_or_default().to_ascii_lowercase();
+        match ending.to_str() {
+            _ if name == "-" => Ok(Form::Yaml),
+            Some("json") => Ok(Form::Json),
+            Some("yaml" | "yml") => Ok(Form::Yaml),
+            _ => anyhow::bail!(
+                "{name}: a reference is written in YAML or JSON\n  hint: end the name with .yaml, .yml or .json"
+            ),
+        }
+    }
+
+    fn text_of(self, made: &Made) -> String {
+        match self {
+            Form::Json => made.json() + "\n",
+            Form::Yaml => yaml_of_json(&made.json()),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use juror_read::read_reference;
 use juror_reference::{Refreshed, diff};
 
 use super::super::graph_args::{put, unwritable};
-use super::super::{boolish, count};
+use super::super::{boolish, check_outputs, count};
 use super::ask_args::AskArgs;
 use crate::exit::Exit;
 use crate::output;
@@ -33,6 +33,8 @@ pub(super) struct RefreshArgs {
 }
 
 pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
+    // The reference itself may be replaced.
+    check_outputs(args.ask.inputs(), &args.output, false)?;
     let document = load(&args.reference)?;
     let dataset = read_reference(&document)?;
     let (mut graph, options) = args.ask.open(args.quiet)?;
