@@ -20,6 +20,10 @@ pub(in crate::cli) struct FreshGraph {
 pub(super) struct MovedResult {
     /// The position of its step among those with queries.
     #[serde(skip)]
+    #[cfg_attr(
+        not(feature = "graph"),
+        expect(dead_code, reason = "no graph, no result that moved")
+    )]
     pub(super) step: usize,
     pub(super) question_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
