@@ -55,11 +55,11 @@ impl<W: RecordWriter> Scoring<'_, W> {
         let n_questions = self.evaluation.n_cases();
         tell(Event::Started { questions: n_questions });
         let plan = self.evaluation.plan;
-        let n_threads = plan.threads.clamp(1, n_questions.div_ceil(CHUNK).max(1));
+        let n_chunks = n_questions.div_ceil(CHUNK);
+        let n_threads = plan.threads.clamp(1, n_chunks.max(1));
         let mut aggregator = plan.aggregator();
         let mut questions = Vec::with_capacity(n_questions);
         let mut n_errors = 0;
-        let n_chunks = n_questions.div_ceil(CHUNK);
         let (give_back, buffers) = channel();
         let to_do = &Mutex::new(ToDo { chunks: 0..n_chunks, buffers });
         thread::scope(|scope| {
