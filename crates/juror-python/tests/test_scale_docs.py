@@ -21,7 +21,7 @@ def blocks() -> dict[str, str]:
     found = {}
     for section in sections:
         name, _, rest = section.partition("\n")
-        code = re.search(r"```python\n(.*?)```", rest, flags=re.DOTALL)
+        code = re.search(r"```python[^\n]*\n(.*?)```", rest, flags=re.DOTALL)
         if code is not None:
             found[name] = code[1]
     return found
