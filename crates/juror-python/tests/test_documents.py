@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def test_the_blocks_of_a_page_run(page: str, reader: dict[str, Any], tmp_path: P
     names = {**reader, **assumed(page, reader)}
     own = list(blocks(page))
     assert own
-    with scripted({}, tmp_path) as address:
+    asks = any(MODEL in block for _, block in own)
+    with scripted({}, tmp_path) if asks else nullcontext(MODEL) as address:
         try:
             for before, block in own:
                 # Lines are counted as in the document.
@@ -91,7 +93,12 @@ def assumed(page: str, reader: dict[str, Any]) -> dict[str, Any]:
         "a": results,
         "b": results,
         "more": [],
-        "my_agent": lambda question: "It is Oslo.",
+        "my_agent": lambda question: {
+            "final_answer": "It is Oslo.",
+            "steps": [{"name": "lookup", "output": "Oslo"}],
+            "input_tokens": 8,
+            "output_tokens": 1,
+        },
         "responses_of_main": responses,
         "responses_of_branch": responses,
         "results_before": results,

@@ -92,7 +92,7 @@ fn tables(command: &Command) -> String {
 fn spelled(own: &Arg) -> String {
     let takes_value = own.get_action().takes_values();
     let names = own.get_value_names().unwrap_or_default();
-    let value = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
+    let value = names.iter().map(clap::builder::Str::as_str).collect::<Vec<_>>().join(" ");
     let value = if value.is_empty() { own.get_id().as_str().to_uppercase() } else { value };
     if own.is_positional() {
         return format!("`{value}`");

@@ -25,8 +25,9 @@ pub(crate) fn documents() -> Vec<String> {
     let mut names: Vec<String> = OTHERS.map(str::to_owned).to_vec();
     for folder in ["docs", "docs/decisions"] {
         for entry in fs::read_dir(project(folder)).expect("a folder") {
-            let name = entry.expect("an entry").file_name().into_string().expect("a name");
-            if name.ends_with(".md") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
                 names.push(format!("{folder}/{name}"));
             }
         }

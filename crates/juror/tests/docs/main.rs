@@ -129,6 +129,7 @@ const N_NOT_RUN: usize = 41;
 
 /// Names every block that nothing runs, with the reason.
 #[test]
+#[expect(clippy::print_stderr, reason = "a list for people who ask for it")]
 fn every_block_is_run_or_says_why_not() {
     let mut counts: BTreeMap<Fate, usize> = BTreeMap::new();
     for name in documents_with_code() {
@@ -140,7 +141,7 @@ fn every_block_is_run_or_says_why_not() {
                 fate.unwrap_or_else(|| panic!("{block}: neither run nor marked: see block.rs"));
             *counts.entry(fate).or_default() += 1;
             if let Note::NoRun(reason) = &block.note {
-                println!("{block}: {reason}");
+                eprintln!("{block}: {reason}");
             }
             if let Some(test) = block.other_test() {
                 let test = fs::read_to_string(project(test)).expect("the test is there");
@@ -148,7 +149,7 @@ fn every_block_is_run_or_says_why_not() {
             }
         }
     }
-    println!("{counts:?}");
+    eprintln!("{counts:?}");
     assert_eq!(counts[&Fate::NotRun], N_NOT_RUN, "{counts:?}");
 }
 

@@ -23,8 +23,9 @@ const READER: &str = include_str!("reader.sh");
 /// Addresses on pages that stand for the user's models and agents.
 const MODEL_ADDRESSES: [&str; 2] = ["http://127.0.0.1:8000", "http://127.0.0.1:12345"];
 
-/// Where commands that serve listen, unless told otherwise.
-const OWN_ADDRESSES: [&str; 2] = ["127.0.0.1:8080", "127.0.0.1:8090"];
+/// Commands that serve, and where they listen unless told otherwise.
+const OWN_ADDRESSES: [(&str, &str); 2] =
+    [("juror serve", "127.0.0.1:8080"), ("juror view", "127.0.0.1:8090")];
 
 /// Printed before the output of each block.
 const MARK: &str = "@@ block";
@@ -33,7 +34,8 @@ const MARK: &str = "@@ block";
 pub(crate) struct Reader {
     folder: TempDir,
     models: Server,
-    servers: Vec<(usize, Serving)>,
+    /// Each with the number of its block, and the address that pages name.
+    servers: Vec<(usize, &'static str, Serving)>,
 }
 
 impl Reader {
@@ -81,19 +83,18 @@ impl Reader {
             if block.note == Note::Server {
                 self.run_script(&std::mem::take(&mut script), &mut outputs);
                 let server = self.serve(number, block);
-                self.servers.push((number, server));
+                self.servers.push((number, documented_address(block), server));
             } else if let Some(part) = script_of(block) {
                 let part = self.with_addresses(&part);
                 let _ = write!(script, "echo '{MARK} {number}, {block}'\n{part}\n");
             }
         }
         self.run_script(&script, &mut outputs);
-        for (number, server) in std::mem::take(&mut self.servers) {
+        for (number, documented, server) in std::mem::take(&mut self.servers) {
             let address = server.address.clone();
             drop(server);
             let log = fs::read_to_string(self.log(number)).expect("a log");
-            let documented = if log.contains("/virtual") { 0 } else { 1 };
-            outputs[number] = log.replace(&address, OWN_ADDRESSES[documented]);
+            outputs[number] = log.replace(&address, documented);
         }
         outputs
     }
@@ -148,13 +149,18 @@ impl Reader {
         for address in MODEL_ADDRESSES {
             text = text.replace(address, &self.models.address());
         }
-        for (_, server) in &self.servers {
-            for address in OWN_ADDRESSES {
-                text = text.replace(address, &server.address);
-            }
+        // Of several servers, the last one is meant.
+        for (_, documented, server) in self.servers.iter().rev() {
+            text = text.replace(documented, &server.address);
         }
         text
     }
+}
+
+/// Where a page says that a server listens.
+fn documented_address(block: &Block) -> &'static str {
+    let own = OWN_ADDRESSES.into_iter().find(|(command, _)| block.text.starts_with(command));
+    own.unwrap_or_else(|| panic!("{block}: starts no server")).1
 }
 
 /// What a shell does for a block.
