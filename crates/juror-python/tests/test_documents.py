@@ -20,6 +20,7 @@ from juror import _metrics
 
 PAGES = [
     "README.md",
+    "crates/juror-python/README.md",
     "docs/comparing-runs.md",
     "docs/from-graphrag-eval.md",
     "docs/python-agents.md",
