@@ -2,7 +2,7 @@
 
 use clap::Args;
 use juror_compare::{
-    Condition, Gate, GateOutcome, GateVerdict, Gates, Kind, LevelLimit, Limit, Runs, Share,
+    Condition, Gate, GateOutcome, GateVerdict, Gates, Kind, LevelLimit, Limit, RunCount, Share,
     Unchecked, worst,
 };
 use juror_files::load_settings;
@@ -76,7 +76,7 @@ impl GateArgs {
     /// Refuses gates of options on metrics that runs of a kind cannot have: nobody would check them.
     pub fn check_kind(&self, kind: Kind) -> anyhow::Result<()> {
         for (option, gate) in self.own_gates() {
-            if let Some(why) = gate.unchecked(kind, Runs::Several) {
+            if let Some(why) = gate.unchecked(kind, RunCount::Several) {
                 let metric = gate.metric().unwrap_or_default();
                 anyhow::bail!(
                     "{option}: `{metric}` cannot be checked: {why}\n  hint: see docs/metrics.md"
@@ -87,7 +87,7 @@ impl GateArgs {
     }
 
     /// Tells of the gates of settings and files that are not checked.
-    pub fn tell_unchecked(gates: &Gates, kind: Kind, runs: Runs) {
+    pub fn tell_unchecked(gates: &Gates, kind: Kind, runs: RunCount) {
         for (gate, why) in gates.unchecked(kind, runs) {
             let hint = match why {
                 Unchecked::TakesTwoRuns => "\n  hint: `juror compare` checks it",

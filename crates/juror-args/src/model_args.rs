@@ -136,7 +136,7 @@ impl ModelArgs {
 /// Warns if the settings look as if they were written for other rules.
 pub fn warn_of_profile(settings: &Settings, quiet: bool) {
     if let Some(word) = settings.word_on_profile().filter(|_| !quiet) {
-        output::warn(word);
+        output::warn(&word.to_string());
     }
 }
 

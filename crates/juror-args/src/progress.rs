@@ -48,7 +48,7 @@ impl Progress {
         match event {
             Event::Stopping => crate::output::print_note(STOPPING),
             Event::Started { questions } => self.begin(questions),
-            Event::Judged { questions, errors } => self.show(questions, || count(errors, "error")),
+            Event::Done { questions, errors } => self.show(questions, || count(errors, "error")),
             Event::Asked(asking) => self.show(asking.questions, || in_words(&asking)),
             other => show(&other, matches!(self.shape, Shape::Quiet)),
         }

@@ -260,18 +260,10 @@ impl ToolArgs {
     }
 
     fn model_settings(&self, model: &str, environment: &Environment) -> ModelSettings {
-        let provider = if self.model_url.is_some() { "openai_compatible" } else { "openai" };
         let key = self.model_url.as_ref().and(environment.get("OPENAI_API_KEY"));
         ModelSettings {
-            provider: provider.into(),
-            model: model.to_owned(),
             api_key: key.map(|_| "env:OPENAI_API_KEY".into()),
-            base_url: self.model_url.clone(),
-            gateway: false,
-            api_version: None,
-            stream: false,
-            headers: std::collections::BTreeMap::default(),
-            parameters: serde_json::Map::default(),
+            ..ModelSettings::at(self.model_url.clone(), model)
         }
     }
 }

@@ -4,11 +4,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
-use std::num::NonZero;
 use std::path::Path;
-use std::thread;
 
-use juror_document::Document;
+use juror_document::{Document, map_in_shares, n_cores};
 use juror_files::{LoadError, load, reason};
 use juror_runs::{RunLog, RunLogError};
 use juror_toolbench::answer::{
@@ -178,22 +176,13 @@ fn read_logs(
         let recorded = recorded.map_err(|problems| problems.to_string())?;
         Ok((id.clone(), recorded.into_owned()))
     };
-    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts = logs.chunks(logs.len().div_ceil(n_cores).max(1));
-    let read_all = |part: &[(String, String)]| part.iter().map(read).collect::<Vec<_>>();
     let (mut answers, mut told) = (Vec::with_capacity(logs.len()), Vec::new());
-    thread::scope(|scope| {
-        let work: Vec<_> = parts.map(|part| scope.spawn(move || read_all(part))).collect();
-        let done = |part: thread::ScopedJoinHandle<'_, Vec<_>>| {
-            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        for outcome in work.into_iter().flat_map(done) {
-            match outcome {
-                Ok(answer) => answers.push(answer),
-                Err(why) => told.push(why),
-            }
+    for outcome in map_in_shares(logs, n_cores(), read) {
+        match outcome {
+            Ok(answer) => answers.push(answer),
+            Err(why) => told.push(why),
         }
-    });
+    }
     (answers, told)
 }
 

@@ -390,7 +390,7 @@ fn read_cards(lines: &[String]) -> Result<Vec<Scorecard<'static>>, String> {
 /// What each run of the judge said about an attempt.
 fn said(card: &Scorecard<'_>) -> Said {
     match card.finding("sopr_score").map(|finding| &finding.verdict) {
-        Some(Verdict::Scored(Score::Runs(runs))) => {
+        Some(Verdict::Scored(Score::Repeats(runs))) => {
             runs.scores().iter().map(|score| score.and_then(Status::of_score)).collect()
         }
         Some(verdict) => vec![verdict.number().and_then(Status::of_score)],

@@ -130,7 +130,7 @@ impl QueriesError {
             QueriesError::SetOfFile(file) => Notice::new(phrase![
                 format!("{file}: a file of queries is one set, so that "),
                 option("set"),
-                " says nothing"
+                " has no effect"
             ])
             .hint(phrase!["leave ", option("set"), " out, or name the folder of sets"]),
             QueriesError::EmptyShard { shard, n_queries } => {

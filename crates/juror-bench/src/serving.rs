@@ -254,7 +254,7 @@ impl Serving {
         let url = match &self.server {
             None => self.open_there(&name).await.map_err(|why| why.to_string())?,
             Some(server) => {
-                let seal = server.runs().open(&self.run, &name, &self.key);
+                let seal = server.recorder().open(&self.run, &name, &self.key);
                 let seal = seal.map_err(|error| error.to_string())?;
                 format!("{}/{}/virtual", self.query_url(&name), seal.expose())
             }
@@ -282,7 +282,7 @@ impl Serving {
     pub async fn close(&self, query: OpenQuery) -> Result<Vec<ServedCall>, String> {
         let query = query.name;
         if let Some(server) = &self.server {
-            let calls = server.runs().close(&self.run, &query, &self.key);
+            let calls = server.recorder().close(&self.run, &query, &self.key);
             let calls = calls.map_err(|error| error.to_string())?;
             return Ok(calls.into_iter().map(served).collect());
         }
@@ -302,14 +302,14 @@ pub(super) fn ignored_by_server(options: &[&'static str]) -> Option<Notice> {
     (!options.is_empty()).then(|| {
         let problem =
             phrase!["the server of ", option("server"), " answers calls by its own settings: "];
-        Notice::new(problem.then(Phrase::options(options)).then(" say nothing here"))
+        Notice::new(problem.then(Phrase::options(options)).then(" have no effect here"))
             .hint("leave them out, or give them to `juror serve`")
     })
 }
 
 /// Warns about a token that has no effect because the server in this process requires none.
 pub(super) fn unused_token() -> Notice {
-    Notice::new(phrase![option("server-token"), " says nothing without ", option("server")])
+    Notice::new(phrase![option("server-token"), " has no effect without ", option("server")])
         .hint(phrase!["name the server that asks for it with ", option("server")])
 }
 

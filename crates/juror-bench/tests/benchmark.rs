@@ -148,5 +148,5 @@ fn a_server_of_tools_that_is_not_there_is_no_mistake_of_the_user() {
     let error = run(options, &heard).expect_err("nobody is there");
     assert!(error.is_outside() && matches!(error, BenchError::Unreachable(_)), "{error}");
     let warned = heard.take();
-    assert!(warned[0].contains("--cache say nothing here"), "{warned:?}");
+    assert!(warned[0].contains("--cache have no effect here"), "{warned:?}");
 }

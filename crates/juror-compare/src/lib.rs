@@ -76,7 +76,8 @@ pub use estimate::{Caution, ClusterNoun, Estimate, FEW_CLUSTERS, Method, Numbere
 pub use flips::{BrokenGroup, Flip, Flips};
 pub use gates::{
     Bound, ChangeLimit, Condition, Gate, GateLevel, GateOutcome, GateVerdict, GatedRun, Gates,
-    LevelLimit, Limit, Margin, NotALimit, NotAShare, OnInconclusive, Runs, Share, Unchecked, worst,
+    LevelLimit, Limit, Margin, NotALimit, NotAShare, OnInconclusive, RunCount, Share, Unchecked,
+    worst,
 };
 pub use headline::headline;
 pub use join::{Joined, PairedScores, QuestionName};

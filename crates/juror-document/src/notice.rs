@@ -241,17 +241,17 @@ mod tests {
 
     #[test]
     fn options_are_spelled_as_each_door_has_them() {
-        let notice = Notice::new(phrase![option("server-token"), " says nothing"]).hint(phrase![
+        let notice = Notice::new(phrase![option("server-token"), " has no effect"]).hint(phrase![
             "leave it out, or name another with ",
             option_as("store", "tools.store")
         ]);
         assert_eq!(
             notice.to_string(),
-            "--server-token says nothing\n  hint: leave it out, or name another with --store"
+            "--server-token has no effect\n  hint: leave it out, or name another with --store"
         );
         assert_eq!(
             notice.spelled(Spelling::Python),
-            "`server_token=` says nothing\n  hint: leave it out, or name another with `tools.store`"
+            "`server_token=` has no effect\n  hint: leave it out, or name another with `tools.store`"
         );
     }
 

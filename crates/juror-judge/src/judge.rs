@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use juror_models::{Answer, CallError, ChatCall, Cost, Models, Pending, Tape, TapedCall};
 use juror_score::{Aspect, Case, Cause, Finding, JudgedBy, Judgement, Matching, Verdict, Why};
 
+use crate::purpose::embeds;
 use crate::retrieval::is_asked_for;
 
 /// How many equal calls one judging of a case can make before their numbers run into those of the
@@ -191,7 +192,7 @@ pub struct Retraced {
 
 /// Which models judged, with which prompts.
 fn judged_by(models: &Models, prompts: BTreeMap<String, String>) -> JudgedBy {
-    let embeds = prompts.contains_key("generated_question");
+    let embeds = prompts.keys().any(|purpose| embeds(purpose));
     let embedding = models.embedding_name().filter(|_| embeds).map(str::to_owned);
     JudgedBy { model: models.chat_name().to_owned(), embedding, prompts }
 }

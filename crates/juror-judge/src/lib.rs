@@ -58,7 +58,7 @@ pub use final_answer::{FinalAnswerJudge, JudgedFinalAnswer};
 pub use judge::{Judge, Panel, Repeat, Retraced};
 pub use pass_rate::{JudgedAnswer, PassRateJudge};
 pub use preference::{PreferenceJudge, Preferred};
-pub use purpose::decides;
+pub use purpose::{decides, embeds};
 pub use relevance::Relevance;
 pub use retrieval::{Against, Retrieval};
 pub use template::{Template, TemplateError};

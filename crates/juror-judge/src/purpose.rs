@@ -31,6 +31,12 @@ pub fn decides(purpose: &str, metric: &str) -> bool {
     }
 }
 
+/// Returns whether what the prompt for a purpose gives is compared by embeddings, so that their model
+/// decides the metric too.
+pub fn embeds(purpose: &str) -> bool {
+    purpose == relevance::PURPOSE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -76,7 +76,7 @@ pub use models::{Answer, Limits, Models, ModelsSetup};
 pub use patient::PatientEndpoint;
 pub use prices::{Price, Prices};
 pub use prompt::{Part, Prompt};
-pub use provider::{Manners, ModelSpec, PROVIDERS, Protocol, Provider};
+pub use provider::{CallDefaults, ModelSpec, PROVIDERS, Protocol, Provider};
 pub use schema::Schema;
 pub use secret::{
     Secret, Secrets, is_secret_name, is_secret_parameter, looks_like_a_key, says_who_asks,

@@ -41,12 +41,12 @@ pub struct Provider {
     /// Whether a key is required at its own address.
     pub needs_key: bool,
     /// Defaults for asking it.
-    pub manners: Manners,
+    pub defaults: CallDefaults,
 }
 
 /// Defaults for asking a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manners {
+pub struct CallDefaults {
     /// Calls at a time.
     pub width: Width,
     /// The timeout of a reply.
@@ -55,19 +55,22 @@ pub struct Manners {
     pub is_paid: bool,
 }
 
-impl Manners {
+impl CallDefaults {
     /// For providers that serve many users.
-    const HOSTED: Manners =
-        Manners { width: Width::adapting(16, 16), timeout: Duration::from_mins(1), is_paid: true };
+    const HOSTED: CallDefaults = CallDefaults {
+        width: Width::adapting(16, 16),
+        timeout: Duration::from_mins(1),
+        is_paid: true,
+    };
 
     /// For a server of which only the address is known.
-    pub const UNKNOWN: Manners =
-        Manners { width: Width::adapting(4, 16), is_paid: false, ..Manners::HOSTED };
+    pub const UNKNOWN: CallDefaults =
+        CallDefaults { width: Width::adapting(4, 16), is_paid: false, ..CallDefaults::HOSTED };
 
     /// For a local model: few calls at a time, and a long timeout.
-    const fn local(begin: usize, most: usize) -> Manners {
+    const fn local(begin: usize, most: usize) -> CallDefaults {
         let width = Width::adapting(begin, most);
-        Manners { width, timeout: Duration::from_mins(10), is_paid: false }
+        CallDefaults { width, timeout: Duration::from_mins(10), is_paid: false }
     }
 }
 
@@ -84,7 +87,7 @@ const fn compatible(
         key_variables,
         address_variables: &[],
         needs_key,
-        manners: Manners::HOSTED,
+        defaults: CallDefaults::HOSTED,
     }
 }
 
@@ -92,9 +95,9 @@ const fn compatible(
 const fn local(
     names: &'static [&'static str],
     address: &'static str,
-    manners: Manners,
+    defaults: CallDefaults,
 ) -> Provider {
-    Provider { manners, ..compatible(names, address, &[]) }
+    Provider { defaults, ..compatible(names, address, &[]) }
 }
 
 /// All providers known by name.
@@ -106,7 +109,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["OPENAI_API_KEY"],
         address_variables: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         needs_key: true,
-        manners: Manners::HOSTED,
+        defaults: CallDefaults::HOSTED,
     },
     Provider {
         names: &["azure", "azure_openai"],
@@ -115,7 +118,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],
         address_variables: &["AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE"],
         needs_key: true,
-        manners: Manners::HOSTED,
+        defaults: CallDefaults::HOSTED,
     },
     Provider {
         names: &["anthropic"],
@@ -124,7 +127,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["ANTHROPIC_API_KEY"],
         address_variables: &["ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"],
         needs_key: true,
-        manners: Manners::HOSTED,
+        defaults: CallDefaults::HOSTED,
     },
     Provider {
         names: &["gemini", "google"],
@@ -133,7 +136,7 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         address_variables: &["GEMINI_BASE_URL", "GEMINI_API_BASE"],
         needs_key: true,
-        manners: Manners::HOSTED,
+        defaults: CallDefaults::HOSTED,
     },
     Provider {
         names: &["openai_compatible", "custom_openai"],
@@ -142,16 +145,16 @@ pub const PROVIDERS: &[Provider] = &[
         key_variables: &["OPENAI_COMPATIBLE_API_KEY"],
         address_variables: &["OPENAI_COMPATIBLE_BASE_URL"],
         needs_key: false,
-        manners: Manners::UNKNOWN,
+        defaults: CallDefaults::UNKNOWN,
     },
-    local(&["ollama", "ollama_chat"], "http://127.0.0.1:11434/v1", Manners::local(1, 4)),
+    local(&["ollama", "ollama_chat"], "http://127.0.0.1:11434/v1", CallDefaults::local(1, 4)),
     local(
         &["llamacpp", "llama_cpp", "llama.cpp"],
         "http://127.0.0.1:8080/v1",
-        Manners::local(1, 4),
+        CallDefaults::local(1, 4),
     ),
-    local(&["vllm", "hosted_vllm"], "http://127.0.0.1:8000/v1", Manners::local(4, 32)),
-    local(&["lm_studio", "lmstudio"], "http://127.0.0.1:1234/v1", Manners::local(1, 4)),
+    local(&["vllm", "hosted_vllm"], "http://127.0.0.1:8000/v1", CallDefaults::local(4, 32)),
+    local(&["lm_studio", "lmstudio"], "http://127.0.0.1:1234/v1", CallDefaults::local(1, 4)),
     compatible(&["mistral"], "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
     compatible(&["groq"], "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
     compatible(&["deepseek"], "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]),
@@ -163,9 +166,9 @@ pub const PROVIDERS: &[Provider] = &[
 impl Provider {
     /// Returns the defaults at its own address or at another. What answers elsewhere is not known,
     /// except for local servers, which may be anywhere, and Azure, which has no common address.
-    pub fn manners_at(&self, is_own_address: bool) -> Manners {
-        let is_known = is_own_address || !self.manners.is_paid || self.address.is_none();
-        if is_known { self.manners } else { Manners::UNKNOWN }
+    pub fn defaults_at(&self, is_own_address: bool) -> CallDefaults {
+        let is_known = is_own_address || !self.defaults.is_paid || self.address.is_none();
+        if is_known { self.defaults } else { CallDefaults::UNKNOWN }
     }
 
     /// Whether an address is the provider's own.
@@ -299,10 +302,10 @@ mod tests {
             let provider = Provider::of(name).expect("a provider");
             assert!(!provider.needs_key, "{name}");
             assert!(provider.address.is_some_and(|at| at.starts_with("http://127.0.0.1:")));
-            for manners in [provider.manners_at(true), provider.manners_at(false)] {
-                assert_eq!(manners.timeout, Duration::from_mins(10), "{name}");
-                assert!(manners.width.adapts && manners.width.begin <= 4, "{name}");
-                assert!(!manners.is_paid, "{name}");
+            for defaults in [provider.defaults_at(true), provider.defaults_at(false)] {
+                assert_eq!(defaults.timeout, Duration::from_mins(10), "{name}");
+                assert!(defaults.width.adapts && defaults.width.begin <= 4, "{name}");
+                assert!(!defaults.is_paid, "{name}");
             }
         }
     }
@@ -310,9 +313,9 @@ mod tests {
     #[test]
     fn an_unknown_server_is_asked_little_at_first() {
         let of = |name: &str| Provider::of(name).expect("a provider");
-        assert_eq!(of("openai").manners_at(true).width.begin, 16);
-        assert_eq!(of("openai").manners_at(false), Manners::UNKNOWN);
-        assert_eq!(of("openai_compatible").manners_at(false), Manners::UNKNOWN);
-        assert_eq!(of("azure").manners_at(false).width.begin, 16);
+        assert_eq!(of("openai").defaults_at(true).width.begin, 16);
+        assert_eq!(of("openai").defaults_at(false), CallDefaults::UNKNOWN);
+        assert_eq!(of("openai_compatible").defaults_at(false), CallDefaults::UNKNOWN);
+        assert_eq!(of("azure").defaults_at(false).width.begin, 16);
     }
 }

@@ -34,6 +34,21 @@ pub fn shown_place(place: &str) -> String {
     }
 }
 
+/// Opens a store in a database by one of two ways: one that makes it if it is not there, and one that
+/// does not.
+fn open_shared<S>(
+    place: &str,
+    use_of: StoreUse,
+    open: fn(Address) -> Result<S, StoreError>,
+    open_existing: fn(Address) -> Result<Option<S>, StoreError>,
+) -> Result<Option<S>, StoreError> {
+    let address = Address::read(place)?.of_no_run()?;
+    match use_of {
+        StoreUse::Keep => open(address).map(Some),
+        StoreUse::Existing | StoreUse::Read => open_existing(address),
+    }
+}
+
 /// Opens a store of models' replies in a folder or a database; `None` if there is none and it is not
 /// to be made.
 pub fn open_reply_store(
@@ -41,12 +56,9 @@ pub fn open_reply_store(
     use_of: StoreUse,
 ) -> Result<Option<Box<dyn ReplyStore>>, StoreError> {
     if is_database(place) {
-        let address = Address::read(place)?.of_no_run()?;
-        let opened = match use_of {
-            StoreUse::Keep => SharedReplies::open(address).map(Some),
-            StoreUse::Existing | StoreUse::Read => SharedReplies::open_existing(address),
-        };
-        return Ok(opened?.map(|store| Box::new(store) as Box<dyn ReplyStore>));
+        let (open, open_existing) = (SharedReplies::open, SharedReplies::open_existing);
+        let opened = open_shared(place, use_of, open, open_existing)?;
+        return Ok(opened.map(|store| Box::new(store) as Box<dyn ReplyStore>));
     }
     let folder = Path::new(place);
     let opened = match use_of {
@@ -64,12 +76,9 @@ pub fn open_tool_store(
     use_of: StoreUse,
 ) -> Result<Option<Box<dyn ToolStore>>, StoreError> {
     if is_database(place) {
-        let address = Address::read(place)?.of_no_run()?;
-        let opened = match use_of {
-            StoreUse::Keep => SharedToolReplies::open(address).map(Some),
-            StoreUse::Existing | StoreUse::Read => SharedToolReplies::open_existing(address),
-        };
-        return Ok(opened?.map(|store| Box::new(store) as Box<dyn ToolStore>));
+        let (open, open_existing) = (SharedToolReplies::open, SharedToolReplies::open_existing);
+        let opened = open_shared(place, use_of, open, open_existing)?;
+        return Ok(opened.map(|store| Box::new(store) as Box<dyn ToolStore>));
     }
     let folder = Path::new(place);
     let opened = match use_of {

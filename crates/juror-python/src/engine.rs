@@ -151,7 +151,7 @@ fn evaluate(
     let tell = |event| {
         // Waking another thread takes time, so the many events of scoring are sent only to those
         // who want progress.
-        let is_sent = wants_progress || !matches!(event, Event::Judged { .. });
+        let is_sent = wants_progress || !matches!(event, Event::Done { .. });
         if is_sent && !messages.send(Message::Event(event)) {
             interrupt.set();
         }
@@ -286,7 +286,9 @@ fn make_judges(
 ) -> Result<Option<Judges>, Refusal> {
     let sender = messages.0.clone();
     let tell: Tell = Arc::new(move |text: &str| Messages(&sender).log(text.to_owned(), false));
-    settings.word_on_profile().into_iter().for_each(|word| tell(word));
+    if let Some(word) = settings.word_on_profile() {
+        tell(&word.spelled(Spelling::Python));
+    }
     let environment = Environment::read(|problem| tell(problem));
     judges(settings, &plan.profile, &environment, AskOptions::default(), tell)
         .map_err(|error| Refusal::setup(&error.0))

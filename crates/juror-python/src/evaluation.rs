@@ -271,7 +271,7 @@ impl Table<'_> {
                 report.set_item("rate", rate)?;
                 report.set_item("left", left.map(|left| left.as_secs_f64()))?;
             }
-            Event::Judged { questions, errors } => {
+            Event::Done { questions, errors } => {
                 report.set_item("phase", "judging")?;
                 report.set_item("done", questions)?;
                 report.set_item("errors", errors)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use juror_compare::{Calibration, JudgeId, Statistics};
 use juror_document::{Document, Path, Problem, Problems};
 use juror_files::{LoadError, load};
-use juror_judge::decides;
+use juror_judge::{decides, embeds};
 use juror_score::{JudgedBy, Judgement, ScoreTable};
 
 /// The calibrations of a run, and who judged each of their metrics in it.
@@ -43,11 +43,10 @@ impl Calibrating {
 /// Returns the judge of one metric: the models and prompts that decide it.
 pub fn judge_id(by: &JudgedBy, metric: &str) -> JudgeId {
     let own = by.prompts.iter().filter(|(purpose, _)| decides(purpose, metric));
-    JudgeId {
-        model: by.model.clone(),
-        embedding: by.embedding.clone().filter(|_| metric == "answer_relevance"),
-        prompts: own.map(|(purpose, hash)| (purpose.clone(), hash.clone())).collect(),
-    }
+    let prompts: BTreeMap<String, String> =
+        own.map(|(purpose, hash)| (purpose.clone(), hash.clone())).collect();
+    let embeds = prompts.keys().any(|purpose| embeds(purpose));
+    JudgeId { model: by.model.clone(), embedding: by.embedding.clone().filter(|_| embeds), prompts }
 }
 
 /// Returns everybody who gave a metric in an evaluation, each once.

@@ -20,9 +20,9 @@ pub enum Event {
     Asked(Asking),
     /// The user asked to stop: only calls in flight are still awaited.
     Stopping,
-    /// Some questions were judged.
-    Judged {
-        /// How many were judged so far.
+    /// Some questions are done.
+    Done {
+        /// How many are done so far.
         questions: usize,
         /// How many of them ended in an error.
         errors: usize,

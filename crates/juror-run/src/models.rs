@@ -18,7 +18,7 @@ use juror_postgres::shown_place;
 use juror_runs::hidden::{without_credentials, without_keys};
 use juror_runs::short_hash;
 use juror_score::{AskedLike, ContextJudge, Profile};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::environment::{Environment, Found, Origin};
 use crate::reply_store;
@@ -132,7 +132,7 @@ const NAME_A_MODEL: &str = "name one in `llm.generation`, or set OPENAI_API_KEY"
 /// Returns the error for a command that needs a model and has none.
 pub fn no_model() -> SetupError {
     SetupError::new("no model is configured")
-        .hint("set OPENAI_API_KEY, or name a model in `llm.generation` of the settings (-c)")
+        .hint("set OPENAI_API_KEY, or name a model in `llm.generation` of the settings")
 }
 
 fn no_model_for(metric: &str) -> SetupError {
@@ -224,28 +224,16 @@ pub(crate) fn specs(
             Err(SetupError::new("llm.embedding is set, but not llm.generation")
                 .hint("name the model that judges"))
         }
-        (None, _) => {
-            let has_key = environment.get("OPENAI_API_KEY").is_some();
-            if !has_key && asks {
-                // A model for another role says nothing about this one.
-                if settings.llm.is_some() && llm.judge.is_none() && llm.agent.is_none() {
-                    return Err(
-                        SetupError::new("llm is set, but there is no model").hint(NAME_A_MODEL)
-                    );
-                }
-                return Ok(None);
+        (None, _) if environment.get("OPENAI_API_KEY").is_none() && asks => {
+            // A model for another role says nothing about this one.
+            if settings.llm.is_some() && llm.judge.is_none() && llm.agent.is_none() {
+                let error = SetupError::new("llm is set, but there is no model");
+                return Err(error.hint(NAME_A_MODEL));
             }
-            let default = |model: &str| ModelSettings {
-                provider: "openai".into(),
-                model: model.into(),
-                api_key: None,
-                base_url: None,
-                gateway: false,
-                api_version: None,
-                stream: false,
-                headers: std::collections::BTreeMap::new(),
-                parameters: Map::new(),
-            };
+            Ok(None)
+        }
+        (None, _) => {
+            let default = |model| ModelSettings::at(None, model);
             Ok(Some(Specs {
                 chat: resolve("generation", &with_temperature(&default(DEFAULT_CHAT)))?,
                 conversing: None,
@@ -272,74 +260,111 @@ pub fn resolve_model(
 ) -> Result<ModelSpec, Notice> {
     let provider = Provider::of(&settings.provider)
         .ok_or_else(|| Notice::new(no_provider(&settings.provider)).hint(known_providers()))?;
-    // If no model is asked, keys and addresses may be missing.
-    let found = |key: &str, value: &str| match find(key, value, environment) {
-        Err(_) if !asks => Ok(None),
-        value => value.map(Some),
-    };
-    let given = match settings.base_url.as_deref() {
-        Some(address) => found("base_url", address)?,
-        None => environment.first_of(provider.address_variables),
-    };
-    let unused = || (!asks).then(|| "http://127.0.0.1".to_owned());
-    let address = given.as_ref().map(|given| given.value.clone());
-    let address =
-        address.or(provider.address.map(str::to_owned)).or_else(unused).ok_or_else(|| {
-            let variables = provider.address_variables.join(" or ");
-            Notice::new("no address").hint(format!("set `base_url`, or {variables}"))
-        })?;
-    if !is_address(&address) {
-        return Err(Notice::new(no_address(&address)).hint(AN_ADDRESS));
-    }
+    let resolving = Resolving { settings, provider, environment, asks };
+    let (address, given) = resolving.address()?;
     let is_own_address = provider.is_at(&address);
-    // An address from `.env` only receives keys from `.env`.
     let brought = given.filter(|given| given.origin == Origin::File && !is_own_address && asks);
-    let key = match (settings.api_key.as_deref(), &brought) {
-        (Some(key), _) => found("api_key", key)?,
-        (None, None) => environment.first_of(provider.key_variables),
-        (None, Some(_)) => {
-            let own = environment.in_file(provider.key_variables);
-            own.or_else(|| environment.in_process(provider.key_variables))
-        }
-    };
-    let check = |secret: &Found| match &brought {
-        Some(address) if secret.origin != Origin::File => Err(not_together(address, secret)),
-        _ => Ok(()),
-    };
-    key.iter().try_for_each(check)?;
+    let key = resolving.key(brought.as_ref())?;
     if key.is_none() && provider.needs_key && is_own_address && asks {
         let variables = provider.key_variables.join(" or ");
         return Err(Notice::new(format!("no key for {}", provider.names[0]))
             .hint(format!("set {variables}, in the environment or in .env, or `api_key`")));
     }
-    let mut headers = Vec::new();
-    for (name, value) in &settings.headers {
-        let Some(value) = found(&format!("headers.{name}"), value)? else { continue };
-        // A literal value counts as a key only if its name says so.
-        if value.origin == Origin::Process || says_who_asks(name) {
-            check(&value)?;
-        }
-        headers.push((name.clone(), Secret::new(&value.value)));
-    }
-    let api_version = settings.api_version.clone().or_else(|| {
-        let names = ["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"];
-        environment.first_of(&names).map(|version| version.value)
-    });
-    let manners = provider.manners_at(is_own_address);
+    let defaults = provider.defaults_at(is_own_address);
     Ok(ModelSpec {
         provider,
         model: settings.model.clone(),
         key: key.map(|key| Secret::new(&key.value)),
         address,
         is_gateway: settings.gateway,
-        api_version,
+        api_version: resolving.api_version(),
         stream: settings.stream,
-        headers,
+        headers: resolving.headers(brought.as_ref())?,
         parameters: settings.parameters.clone(),
-        timeout: timeout.unwrap_or(manners.timeout),
-        width: manners.width,
-        is_paid: manners.is_paid,
+        timeout: timeout.unwrap_or(defaults.timeout),
+        width: defaults.width,
+        is_paid: defaults.is_paid,
     })
+}
+
+/// Finds the address, key and headers of a model: in its settings, else in the environment.
+///
+/// An address that a `.env` file brought (`brought`) receives only keys from that file.
+struct Resolving<'r> {
+    settings: &'r ModelSettings,
+    provider: &'static Provider,
+    environment: &'r Environment,
+    asks: bool,
+}
+
+impl Resolving<'_> {
+    /// Returns the value of a setting; `None` if it is missing and no model is asked.
+    fn find(&self, key: &str, value: &str) -> Result<Option<Found>, Notice> {
+        match find(key, value, self.environment) {
+            Err(_) if !self.asks => Ok(None),
+            found => Ok(Some(found?)),
+        }
+    }
+
+    /// Returns the address, and where it was found if it is not the provider's own.
+    fn address(&self) -> Result<(String, Option<Found>), Notice> {
+        let given = match self.settings.base_url.as_deref() {
+            Some(address) => self.find("base_url", address)?,
+            None => self.environment.first_of(self.provider.address_variables),
+        };
+        let own = || self.provider.address.map(str::to_owned);
+        let unused = || (!self.asks).then(|| "http://127.0.0.1".to_owned());
+        let address = given.as_ref().map(|given| given.value.clone()).or_else(own).or_else(unused);
+        let address = address.ok_or_else(|| {
+            let variables = self.provider.address_variables.join(" or ");
+            Notice::new("no address").hint(format!("set `base_url`, or {variables}"))
+        })?;
+        if !is_address(&address) {
+            return Err(Notice::new(no_address(&address)).hint(AN_ADDRESS));
+        }
+        Ok((address, given))
+    }
+
+    fn key(&self, brought: Option<&Found>) -> Result<Option<Found>, Notice> {
+        let variables = self.provider.key_variables;
+        let key = match (self.settings.api_key.as_deref(), brought) {
+            (Some(key), _) => self.find("api_key", key)?,
+            (None, None) => self.environment.first_of(variables),
+            (None, Some(_)) => {
+                let own = self.environment.in_file(variables);
+                own.or_else(|| self.environment.in_process(variables))
+            }
+        };
+        key.iter().try_for_each(|key| check_together(brought, key))?;
+        Ok(key)
+    }
+
+    fn headers(&self, brought: Option<&Found>) -> Result<Vec<(String, Secret)>, Notice> {
+        let mut headers = Vec::new();
+        for (name, value) in &self.settings.headers {
+            let Some(value) = self.find(&format!("headers.{name}"), value)? else { continue };
+            // A literal value counts as a key only if its name says so.
+            if value.origin == Origin::Process || says_who_asks(name) {
+                check_together(brought, &value)?;
+            }
+            headers.push((name.clone(), Secret::new(&value.value)));
+        }
+        Ok(headers)
+    }
+
+    fn api_version(&self) -> Option<String> {
+        let names = ["AZURE_OPENAI_API_VERSION", "AZURE_API_VERSION", "OPENAI_API_VERSION"];
+        let found = || Some(self.environment.first_of(&names)?.value);
+        self.settings.api_version.clone().or_else(found)
+    }
+}
+
+/// Refuses to send a secret to an address that a `.env` file brought, unless it is from there too.
+fn check_together(brought: Option<&Found>, secret: &Found) -> Result<(), Notice> {
+    match brought {
+        Some(address) if secret.origin != Origin::File => Err(not_together(address, secret)),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the message about an unknown provider.

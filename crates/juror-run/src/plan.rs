@@ -1,7 +1,5 @@
 //! The plan of a run: settings with every choice made.
 
-use std::num::NonZero;
-
 use juror_compare::{Calibration, Gate, Gates};
 use juror_read::RepeatedIds;
 use juror_runs::Shard;
@@ -46,7 +44,7 @@ pub struct Plan {
 impl Plan {
     /// Creates a plan with the rules of a profile, using all cores.
     pub fn new(profile: Profile) -> Plan {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = juror_document::n_cores();
         Plan {
             profile,
             profile_of_6: None,

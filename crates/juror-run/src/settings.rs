@@ -10,14 +10,14 @@ use std::num::NonZero;
 
 use indexmap::IndexMap;
 use juror_compare::{Gates, Share};
-use juror_document::{Document, Path, Problem, Problems};
+use juror_document::{Document, Notice, Path, Problem, Problems, option, phrase};
 use juror_judge::Input;
 use juror_read::OwnMetrics;
 use juror_runs::hidden::without_keys;
 use juror_score::{
     AnswerErrorKey, Aspect, Choice, ContextJudge, ErrorResponses, KeyPart, KindNames, Limits,
     MissingStatus, NameMatching, Noncommittal, Profile, QUESTION_METRICS, ScoredGroups, StepKind,
-    StepKinds, Traits, WithoutOutput, split_key,
+    StepKinds, Traits, WithoutOutput, question_metric, split_key,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -514,6 +514,24 @@ pub struct ModelSettings {
     pub parameters: serde_json::Map<String, Value>,
 }
 
+impl ModelSettings {
+    /// A model that speaks OpenAI's protocol at an address, or OpenAI's own, with nothing else said.
+    pub fn at(base_url: Option<String>, model: &str) -> ModelSettings {
+        let provider = if base_url.is_some() { "openai_compatible" } else { "openai" };
+        ModelSettings {
+            provider: provider.into(),
+            model: model.into(),
+            api_key: None,
+            base_url,
+            gateway: false,
+            api_version: None,
+            stream: false,
+            headers: BTreeMap::new(),
+            parameters: serde_json::Map::new(),
+        }
+    }
+}
+
 impl std::fmt::Debug for ModelSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&String> = self.parameters.keys().collect();
@@ -638,11 +656,13 @@ pub enum StepsKey {
 }
 
 /// Result keys that custom evaluations may not use.
-const RESERVED: [&str; 20] = [
+const RESERVED: [&str; 22] = [
     "answer_claims",
     "template_id",
     "question_id",
     "trial",
+    "trace_id",
+    "span_id",
     "question_text",
     "reference_answer",
     "reference_steps",
@@ -661,20 +681,24 @@ const RESERVED: [&str; 20] = [
     "matches",
 ];
 
-fn is_reserved(name: &str) -> bool {
-    let is_metric = |name: &str| QUESTION_METRICS.iter().any(|metric| metric.name == name);
-    let is_repeats =
-        matches!(split_key(name), (name, Some(KeyPart::Repeats(_))) if is_metric(name));
-    RESERVED.contains(&name) || is_metric(name) || is_repeats
+/// Whether a key is one that results may have already: a metric, or a part of one such as its error.
+fn is_reserved(key: &str) -> bool {
+    let is_metric = |name: &str| question_metric(name).is_some();
+    let (name, part) = split_key(key);
+    RESERVED.contains(&key) || is_metric(key) || (part.is_some() && is_metric(name))
 }
 
-/// Returns the reserved result key that a name equals, or that starts with the name and `_`.
+/// Returns the reserved result key that a name equals, that starts with the name and `_`, or that
+/// the name is a part of, such as the error of a metric.
 pub fn reserved_key(name: &str) -> Option<&'static str> {
     let is_it = |key: &&str| {
         let rest = key.strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    RESERVED.into_iter().chain(QUESTION_METRICS.iter().map(|metric| metric.name)).find(is_it)
+    let metrics = QUESTION_METRICS.iter().map(|metric| metric.name);
+    let (own, part) = split_key(name);
+    let of_part = part.and_then(|_| question_metric(own)).map(|metric| metric.name);
+    RESERVED.into_iter().chain(metrics).find(is_it).or(of_part)
 }
 
 impl Settings {
@@ -758,11 +782,12 @@ impl Settings {
 
     /// Returns a warning if the settings look like those of the library's release 6, but the rules
     /// of release 5 apply only because no profile was chosen.
-    pub fn word_on_profile(&self) -> Option<&'static str> {
+    pub fn word_on_profile(&self) -> Option<Notice> {
         let is_meant_for_6 = self.profile.is_none() && is_release_6(&self.written);
-        is_meant_for_6.then_some(
-            "these settings could be those of the library's release 6, but the rules are those of profile 5\n  hint: choose with `profile: 6` or `profile: 5` in the settings, or with --profile",
-        )
+        is_meant_for_6.then(|| {
+            Notice::new("these settings could be those of the library's release 6, but the rules are those of profile 5")
+                .hint(phrase!["choose with `profile: 6` or `profile: 5` in the settings, or with ", option("profile")])
+        })
     }
 
     /// Resolves the settings to a plan.
@@ -1145,11 +1170,20 @@ mod tests {
         for outputs in ["a: x, a_repeats: y", "a_repeats: y, a: x"] {
             assert!(told(outputs).contains("is given twice"), "{outputs}");
         }
-        for output in ["answer_f1_repeats", "trial"] {
+        for output in ["answer_f1_repeats", "trial", "trace_id", "steps_score_error"] {
             let message = format!("`{output}` is a key of the results already");
             assert!(told(&format!("{output}: x")).contains(&message), "{output}");
         }
         assert_eq!(told("a: x, b_repeats: y"), "");
+        assert_eq!(told("status_of_stock: x, taste_error: y"), "");
+        for (name, key) in [
+            ("steps_score_error", Some("steps_score")),
+            ("answer", Some("answer_claims")),
+            ("span_id", Some("span_id")),
+            ("taste_error", None),
+        ] {
+            assert_eq!(reserved_key(name), key, "{name}");
+        }
     }
 
     #[test]

@@ -350,17 +350,11 @@ impl PublicConfig {
                 "temperature": self.temperature.unwrap_or(0.1), "seed": 42}),
         };
         let is_set = |text: &String| !text.trim().is_empty();
-        let provider = if self.api_base.is_some() { "openai_compatible" } else { "openai" };
+        let base_url = self.api_base.clone().filter(is_set);
         let model = ModelSettings {
-            provider: provider.into(),
-            model: model.to_owned(),
             api_key: self.api_key.clone().filter(is_set),
-            base_url: self.api_base.clone().filter(is_set),
-            gateway: false,
-            api_version: None,
-            stream: false,
-            headers: BTreeMap::new(),
             parameters: parameters.as_object().cloned().unwrap_or_default(),
+            ..ModelSettings::at(base_url, model)
         };
         SimulatorSettings { form: Some(form), model: Some(model), prompt: None, published: true }
     }

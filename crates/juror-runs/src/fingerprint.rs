@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::UNIX_EPOCH;
+
+use juror_document::{map_in_shares, n_cores};
 
 /// Folders larger than this, in bytes, are compared by names, sizes and times only.
 const MOST_BYTES: u64 = 512 << 20;
@@ -122,20 +122,7 @@ fn gather(
 
 /// Hashes files on all cores; the hashes are in the order of the files.
 fn hashes(files: &[Found]) -> io::Result<Vec<blake3::Hash>> {
-    let n_cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = files.len().div_ceil(n_cores).max(1);
-    let hash_all = |part: &[Found]| -> io::Result<Vec<blake3::Hash>> {
-        part.iter().map(|file| hash(&file.path)).collect()
-    };
-    let parts: io::Result<Vec<Vec<blake3::Hash>>> = thread::scope(|scope| {
-        let work: Vec<_> =
-            files.chunks(share).map(|part| scope.spawn(move || hash_all(part))).collect();
-        let done = |part: thread::ScopedJoinHandle<'_, io::Result<Vec<blake3::Hash>>>| {
-            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        work.into_iter().map(done).collect()
-    });
-    Ok(parts?.concat())
+    map_in_shares(files, n_cores(), |file| hash(&file.path)).into_iter().collect()
 }
 
 #[cfg(test)]

@@ -80,8 +80,8 @@ pub use by_step::ByStep;
 pub use coverage::{Coverage, ReferenceKeys, Traits};
 pub use explain::{Miss, explain, explain_matching};
 pub use finding::{
-    Aspect, Cause, ClaimRuns, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy,
-    Judgement, KeyPart, OutputRuns, Reason, Runs, Score, Verdict, Why, split_key,
+    Aspect, Cause, Claims, CustomAspect, Finding, FlatPair, FlatValue, JudgedBy, Judgement,
+    KeyPart, Reason, RepeatedClaims, RepeatedOutputs, Repeats, Score, Verdict, Why, split_key,
 };
 #[doc(no_inline)]
 pub use juror_json::ExactNumber;

@@ -12,6 +12,7 @@ use std::{iter, thread};
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
+use juror_document::n_cores;
 
 use crate::coverage::{Coverage, Traits};
 use crate::finding::Verdict;
@@ -343,7 +344,7 @@ fn is_exempt(card: &Scorecard<'_>, column: &ScoreColumn) -> bool {
 /// Does the same work on as many threads as there are cores, at most `n_most`, and puts together what
 /// each of them returns.
 fn on_all_cores<T: Send>(n_most: usize, work: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
-    let n_threads = thread::available_parallelism().map_or(1, usize::from).min(n_most);
+    let n_threads = n_cores().min(n_most);
     thread::scope(|scope| {
         let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(&work)).collect();
         let mut all = work();

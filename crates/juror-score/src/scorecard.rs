@@ -193,7 +193,7 @@ fn plain(message: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Aspect, Reason, Runs, Score, Verdict};
+    use crate::finding::{Aspect, Reason, Repeats, Score, Verdict};
 
     fn whole(value: f64) -> Number {
         Number { value, whole: true }
@@ -201,9 +201,9 @@ mod tests {
 
     #[test]
     fn an_attempt_has_a_card_with_metrics_of_its_own() {
-        let runs = Runs::new(vec![Some(1.0), None, Some(0.5)]).expect("scores");
+        let runs = Repeats::new(vec![Some(1.0), None, Some(0.5)]).expect("scores");
         let mut solved =
-            Finding::new(Aspect::Metric("sopr_score"), Verdict::Scored(Score::Runs(runs)));
+            Finding::new(Aspect::Metric("sopr_score"), Verdict::Scored(Score::Repeats(runs)));
         solved.cost = Some(0.25);
         let calls = Finding::new(
             Aspect::Metric("api_call_score"),
@@ -222,7 +222,7 @@ mod tests {
         let verdict = card.finding("api_call_score").map(|finding| &finding.verdict);
         assert_eq!(verdict, Some(&Verdict::NotApplicable(Reason::NoRightApis)));
         assert_eq!((card.number("agent_tokens"), card.number("total_tokens")), (Some(9.0), None));
-        assert_eq!(Runs::new(vec![None]), None);
+        assert_eq!(Repeats::new(vec![None]), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! until it is told to stop. Every wait for a client has a time limit, and when too many connections
 //! are open, the one that has waited longest is closed.
 //!
-//! [`Runs`] hold the calls that agents make, so that a benchmark knows them without trusting the
+//! A [`Recorder`] holds the calls that agents make, so that a benchmark knows them without trusting the
 //! agent. Whoever opens a query hands out its address; the seal in it is random, so that an agent can
 //! record calls for its own query only.
 //!
@@ -69,15 +69,15 @@ mod log_line;
 mod mcp;
 mod metrics;
 mod open_connections;
+mod recorder;
 mod response;
 mod routes;
 mod run_routes;
-mod runs;
 mod server;
 mod stall_timeout;
 pub mod url_parts;
 
 pub use hyper::StatusCode;
 pub use mcp::{MOST_LISTED, McpListing};
-pub use runs::{RecordedCall, RunError, Runs, random_secret};
+pub use recorder::{RecordedCall, Recorder, RunError, random_secret};
 pub use server::{Limits, Log, LogEvent, MatchNumbers, Server, ServerSetup};

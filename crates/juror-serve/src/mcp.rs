@@ -15,8 +15,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::open_connections::ConnectionState;
+use crate::recorder::QueryAddress;
 use crate::response::{self, HttpResponse};
-use crate::runs::QueryAddress;
 use crate::server::{MatchNumbers, Server};
 use crate::url_parts::field;
 
@@ -110,7 +110,7 @@ impl Server {
             reply.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
             return reply;
         }
-        if let Some(Err(why)) = of.as_ref().map(|of| self.runs.check(of)) {
+        if let Some(Err(why)) = of.as_ref().map(|of| self.recorder.check(of)) {
             return self.refuse_run(why);
         }
         let listing = match field(request.uri().query().unwrap_or_default(), "tools") {

@@ -18,8 +18,8 @@ use tokio::sync::SemaphorePermit;
 
 use crate::access::{Rejection, check_host, has_token};
 use crate::open_connections::{ConnectionState, Phase};
+use crate::recorder::{QueryAddress, RecordedCall};
 use crate::response::{self, HttpResponse};
-use crate::runs::{QueryAddress, RecordedCall};
 use crate::server::{LogEvent, Server};
 use crate::url_parts::field;
 
@@ -126,7 +126,7 @@ impl Server {
             }
             (&Method::GET, ["metrics"]) => {
                 let (tools, n_apis) = (&self.setup.tools, self.setup.catalog.n_apis());
-                response::text(self.metrics.render(tools.counts(), n_apis, self.runs.len()))
+                response::text(self.metrics.render(tools.counts(), n_apis, self.recorder.len()))
             }
             (_, ["tools" | "metrics"] | ["tools", "search"]) => {
                 self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
@@ -162,7 +162,7 @@ impl Server {
         if request.method() != Method::POST {
             return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
         }
-        if let Some(Err(why)) = of.as_ref().map(|of| self.runs.check(of)) {
+        if let Some(Err(why)) = of.as_ref().map(|of| self.recorder.check(of)) {
             return self.refuse_run(why);
         }
         let numbers = self.setup.match_numbers.of(&request);
@@ -273,7 +273,7 @@ impl Server {
             fault: served.fault,
             seconds: took.as_secs_f64(),
         };
-        self.runs.record(&address, recorded);
+        self.recorder.record(&address, recorded);
     }
 
     fn refuse_call(&self, refusal: Refusal, of: Option<QueryAddress>) -> HttpResponse {
@@ -316,7 +316,7 @@ impl Server {
             fault: None,
             seconds: 0.0,
         };
-        self.runs.record(&address, recorded);
+        self.recorder.record(&address, recorded);
     }
 
     fn list(&self, query: &str) -> HttpResponse {

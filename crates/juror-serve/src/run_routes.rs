@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::open_connections::ConnectionState;
+use crate::recorder::{QueryAddress, RecordedCall, RunError, random_secret};
 use crate::response::{self, HttpResponse};
-use crate::runs::{QueryAddress, RecordedCall, RunError, random_secret};
 use crate::server::Server;
 use crate::url_parts::decoded;
 
@@ -47,12 +47,12 @@ impl Server {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let key = || key_of(&request).ok_or(RunError::NoKey);
         let done = match (request.method(), names.as_slice()) {
-            (_, [run, query, part, "virtual"]) => {
-                let address = QueryAddress::new(run, query, part);
+            (_, [run, query, seal, "virtual"]) => {
+                let address = QueryAddress::new(run, query, seal);
                 return self.call(request, Some(address), connection).await;
             }
-            (_, [run, query, part, "mcp"]) => {
-                let address = QueryAddress::new(run, query, part);
+            (_, [run, query, seal, "mcp"]) => {
+                let address = QueryAddress::new(run, query, seal);
                 return self.answer_mcp(request, Some(address), connection).await;
             }
             (_, [_, _, "virtual" | "mcp"]) => {
@@ -61,26 +61,26 @@ impl Server {
             (&Method::POST, [run, query]) if self.setup.opens_runs => {
                 let key = key_of(&request).map_or_else(random_secret, Ok);
                 key.and_then(|key| {
-                    let part = self.runs.open(run, query, &key)?;
+                    let seal = self.recorder.open(run, query, &key)?;
                     let at = format!("/runs/{}/{}", parts[0], parts[1]);
                     Ok(json!({"run": run, "query": query, "key": key.expose(),
-                        "virtual": format!("{at}/{}/virtual", part.expose()),
-                        "mcp": format!("{at}/{}/mcp", part.expose()),
+                        "virtual": format!("{at}/{}/virtual", seal.expose()),
+                        "mcp": format!("{at}/{}/mcp", seal.expose()),
                         "calls": format!("{at}/calls")}))
                 })
             }
             (&Method::GET, [run, query, "calls"]) => {
-                match key().and_then(|key| self.runs.calls(run, query, &key)) {
+                match key().and_then(|key| self.recorder.calls(run, query, &key)) {
                     Ok(calls) => return told(run, query, &calls),
                     Err(why) => Err(why),
                 }
             }
             (&Method::DELETE, [run, query]) => key().and_then(|key| {
-                let calls = self.runs.close(run, query, &key)?;
+                let calls = self.recorder.close(run, query, &key)?;
                 Ok(json!({"run": run, "query": query, "forgotten_calls": calls.len()}))
             }),
             (&Method::DELETE, [run]) => key().and_then(|key| {
-                Ok(json!({"run": run, "forgotten_queries": self.runs.forget(run, &key)?}))
+                Ok(json!({"run": run, "forgotten_queries": self.recorder.forget(run, &key)?}))
             }),
             (_, [_] | [_, _] | [_, _, "calls"]) => {
                 return self.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");

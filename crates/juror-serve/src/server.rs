@@ -16,8 +16,8 @@ use tokio::sync::{Semaphore, mpsc};
 use crate::mcp::McpListing;
 use crate::metrics::Metrics;
 use crate::open_connections::OpenConnections;
+use crate::recorder::Recorder;
 use crate::response;
-use crate::runs::Runs;
 
 /// The limits of the server.
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ pub struct ServerSetup {
 /// An HTTP server of virtual tools.
 pub struct Server {
     pub(crate) setup: ServerSetup,
-    pub(crate) runs: Runs,
+    pub(crate) recorder: Recorder,
     pub(crate) metrics: Metrics,
     pub(crate) connections: OpenConnections,
     /// One permit for each request that may be answered at a time.
@@ -176,7 +176,7 @@ impl Server {
         Arc::new(Server {
             slots: Semaphore::new(setup.limits.connections),
             setup,
-            runs: Runs::default(),
+            recorder: Recorder::default(),
             metrics: Metrics::default(),
             connections: OpenConnections::default(),
             was_full: AtomicBool::new(false),
@@ -186,8 +186,8 @@ impl Server {
     }
 
     /// The recorded calls.
-    pub fn runs(&self) -> &Runs {
-        &self.runs
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
     /// Serves until `stop` completes, then waits for calls in flight.

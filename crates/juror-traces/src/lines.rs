@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::thread;
 
+use juror_document::n_cores;
 use serde_json::Value;
 
 use crate::import::is_envelope;
@@ -102,7 +103,7 @@ pub(crate) fn read_lines(block: &[u8], first: usize, rules: &Rules) -> Vec<Line>
     let lines: Vec<&[u8]> = block.split(|byte| *byte == b'\n').collect();
     // What follows the last line break is no line.
     let lines = if block.ends_with(b"\n") { &lines[..lines.len() - 1] } else { &lines[..] };
-    let n_threads = thread::available_parallelism().map_or(1, usize::from);
+    let n_threads = n_cores();
     if n_threads == 1 || block.len() < WORTH_THREADS || lines.len() < 2 {
         return read_some(lines, first, rules);
     }

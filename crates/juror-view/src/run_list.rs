@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
+use juror_document::{map_in_shares, n_cores};
 use juror_runs::{RunFile, RunReadError, is_locked, short_hash};
 
 use crate::run_summary::{FILES, RunSummary};
@@ -79,19 +78,8 @@ impl RunList {
 
 /// Reads folders on all cores.
 fn read_all(folders: &[&(String, PathBuf, Stamp)]) -> Vec<(PathBuf, Stamp, Read)> {
-    let n_threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let part = folders.len().div_ceil(n_threads).max(1);
-    let read = |(_, folder, stamp): &&(String, PathBuf, Stamp)| {
+    map_in_shares(folders, n_cores(), |(_, folder, stamp)| {
         (folder.clone(), stamp.clone(), read_folder(folder))
-    };
-    let read_part = |part: &[&(String, PathBuf, Stamp)]| part.iter().map(read).collect::<Vec<_>>();
-    thread::scope(|scope| {
-        let parts = folders.chunks(part).map(|part| scope.spawn(move || read_part(part)));
-        let parts: Vec<thread::ScopedJoinHandle<'_, _>> = parts.collect();
-        let join = |part: thread::ScopedJoinHandle<'_, _>| {
-            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        parts.into_iter().flat_map(join).collect()
     })
 }
 

@@ -5,7 +5,7 @@ use juror_score::statistics::{GateLevel, Interval, MarginVerdict, margin_verdict
 
 use super::flips::{Named, check_flips};
 use super::level::GatedRun;
-use super::unchecked::Runs;
+use super::unchecked::RunCount;
 use super::{Answer, ChangeLimit, Condition, Found, Gate, GateOutcome, Gates, Margin};
 use crate::comparison::CandidateComparison;
 use crate::estimate::{Caution, ClusterNoun, Numbered};
@@ -30,7 +30,8 @@ impl Gates {
             Condition::Level { .. } | Condition::Errors { .. } => self.check_one(gate, candidate),
         };
         let kind = candidate.statistics.kind;
-        let gates = self.gates.iter().filter(|gate| gate.unchecked(kind, Runs::Several).is_none());
+        let gates =
+            self.gates.iter().filter(|gate| gate.unchecked(kind, RunCount::Several).is_none());
         gates.map(|gate| gate.outcome(check(gate))).collect()
     }
 

@@ -3,7 +3,7 @@
 use juror_score::ScoreTable;
 
 use super::limit::percent;
-use super::unchecked::Runs;
+use super::unchecked::RunCount;
 use super::{Answer, Bound, Condition, Found, Gate, GateOutcome, Gates, LevelLimit, Limit};
 use crate::estimate::{ClusterNoun, Numbered};
 use crate::headline::headline;
@@ -73,7 +73,7 @@ impl Gates {
     /// those on metrics of the other kind of run.
     pub fn check(&self, run: GatedRun<'_>) -> Vec<GateOutcome> {
         let kind = run.statistics.kind;
-        let gates = self.gates.iter().filter(|gate| gate.unchecked(kind, Runs::One).is_none());
+        let gates = self.gates.iter().filter(|gate| gate.unchecked(kind, RunCount::One).is_none());
         gates.map(|gate| gate.outcome(self.check_one(gate, run))).collect()
     }
 

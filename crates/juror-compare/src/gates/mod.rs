@@ -22,7 +22,7 @@ pub use juror_score::statistics::GateLevel;
 pub(crate) use level::Baseline;
 pub use level::GatedRun;
 pub use limit::{Limit, NotALimit, NotAShare, Share};
-pub use unchecked::{Runs, Unchecked};
+pub use unchecked::{RunCount, Unchecked};
 
 /// All conditions, and the coverage that each metric needs.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use crate::statistics::Kind;
 
 /// How many runs there are to check gates on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runs {
+pub enum RunCount {
     /// One, by itself.
     One,
     /// A baseline, and others that are compared with it.
@@ -25,10 +25,10 @@ pub enum Unchecked {
 
 impl Gate {
     /// Says why the gate is not checked on runs of a kind; `None` if it is.
-    pub fn unchecked(&self, kind: Kind, runs: Runs) -> Option<Unchecked> {
+    pub fn unchecked(&self, kind: Kind, runs: RunCount) -> Option<Unchecked> {
         if self.metric().is_some_and(|metric| !kind.can_have(metric)) {
             Some(Unchecked::OtherKind(kind))
-        } else if self.needs_baseline() && runs == Runs::One {
+        } else if self.needs_baseline() && runs == RunCount::One {
             Some(Unchecked::TakesTwoRuns)
         } else {
             None
@@ -38,7 +38,11 @@ impl Gate {
 
 impl Gates {
     /// The gates that are not checked on runs of a kind, and why.
-    pub fn unchecked(&self, kind: Kind, runs: Runs) -> impl Iterator<Item = (&Gate, Unchecked)> {
+    pub fn unchecked(
+        &self,
+        kind: Kind,
+        runs: RunCount,
+    ) -> impl Iterator<Item = (&Gate, Unchecked)> {
         self.gates.iter().filter_map(move |gate| Some((gate, gate.unchecked(kind, runs)?)))
     }
 }
@@ -77,8 +81,8 @@ mod tests {
         };
         let of_agents = "sopr_score at least 0.5: answers to questions do not have the metric";
         let two = "steps_score may fall 0.1: it takes two runs";
-        assert_eq!(words(Kind::Eval, Runs::One), [of_agents, two]);
-        assert_eq!(words(Kind::Eval, Runs::Several), [of_agents]);
-        assert_eq!(words(Kind::Bench, Runs::Several).len(), 2);
+        assert_eq!(words(Kind::Eval, RunCount::One), [of_agents, two]);
+        assert_eq!(words(Kind::Eval, RunCount::Several), [of_agents]);
+        assert_eq!(words(Kind::Bench, RunCount::Several).len(), 2);
     }
 }

@@ -16,8 +16,7 @@ pub(super) fn convert_large(yaml: &str) -> Option<Converted> {
     if yaml.len() < ENOUGH {
         return None;
     }
-    let n_cores = thread::available_parallelism().map_or(1, usize::from);
-    convert_pieces(yaml, n_cores.min(yaml.len() / (ENOUGH / 2)))
+    convert_pieces(yaml, crate::n_cores().min(yaml.len() / (ENOUGH / 2)))
 }
 
 fn convert_pieces(yaml: &str, n_pieces: usize) -> Option<Converted> {

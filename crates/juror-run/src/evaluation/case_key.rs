@@ -1,7 +1,6 @@
 //! Keys that identify a case and everything that affects verdicts on it.
 
-use std::thread;
-
+use juror_document::map_in_shares;
 use juror_json::Object;
 use juror_models::{CallKey, KeyMaker};
 use juror_read::CaseRoom;
@@ -19,19 +18,8 @@ pub(super) fn case_keys(evaluation: &Evaluation<'_>, judges: &Judges) -> Vec<Cal
     common.field(FORM).field(env!("CARGO_PKG_VERSION")).field(&judges.identity.to_string());
     let common = &*common.field(&judges.models.prices());
     let indexes: Vec<usize> = (0..evaluation.n_cases()).collect();
-    let share = indexes.len().div_ceil(evaluation.plan.threads.max(1)).max(1);
-    let make = |part: &[usize]| -> Vec<CallKey> {
-        let key =
-            |index: &usize| case_key(common, &evaluation.case(*index, &CaseRoom::default()).case());
-        part.iter().map(key).collect()
-    };
-    thread::scope(|scope| {
-        let spawn = |part| scope.spawn(move || make(part));
-        let parts: Vec<_> = indexes.chunks(share).map(spawn).collect();
-        let join = |part: thread::ScopedJoinHandle<'_, Vec<CallKey>>| {
-            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        parts.into_iter().flat_map(join).collect()
+    map_in_shares(&indexes, evaluation.plan.threads, |index| {
+        case_key(common, &evaluation.case(*index, &CaseRoom::default()).case())
     })
 }
 

@@ -1,9 +1,8 @@
 //! The identity of an evaluation: everything that affects its results.
 
 use std::collections::BTreeMap;
-use std::thread;
 
-use juror_document::Document;
+use juror_document::{Document, map_in_shares};
 use juror_read::{CaseRoom, Questions, RepeatedIds};
 use juror_runs::{
     CanonicalHash, EvalIdentity, InputIdentity, ReferenceIdentity, ShardIdentity, short_hash,
@@ -91,26 +90,14 @@ fn input(document: &Document) -> InputIdentity {
 
 /// Hashes all questions on all threads: their outputs can be large.
 fn question_hashes(questions: &Questions<'_>, n_threads: usize) -> BTreeMap<String, String> {
-    let share = questions.len().div_ceil(n_threads.max(1)).max(1);
-    let hash = |index: usize| {
+    let indexes: Vec<usize> = (0..questions.len()).collect();
+    let hash = |index: &usize| {
         let room = CaseRoom::default();
         // A file that has changed is refused at the end.
-        let hash = questions.read(index, &room).map(|question| question_hash(&question));
-        (questions.id(index).to_owned(), hash.unwrap_or_default())
+        let hash = questions.read(*index, &room).map(|question| question_hash(&question));
+        (questions.id(*index).to_owned(), hash.unwrap_or_default())
     };
-    let hash_all = |first: usize| -> Vec<(String, String)> {
-        (first..questions.len().min(first + share)).map(hash).collect()
-    };
-    thread::scope(|scope| {
-        let parts: Vec<_> = (0..questions.len())
-            .step_by(share)
-            .map(|first| scope.spawn(move || hash_all(first)))
-            .collect();
-        let join = |part: thread::ScopedJoinHandle<'_, Vec<(String, String)>>| {
-            part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        parts.into_iter().flat_map(join).collect()
-    })
+    map_in_shares(&indexes, n_threads, hash).into_iter().collect()
 }
 
 /// Hashes everything in a question that decides a score or a statistic. The id is not part of it.

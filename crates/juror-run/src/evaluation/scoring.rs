@@ -82,7 +82,7 @@ impl<W: RecordWriter> Scoring<'_, W> {
                 questions.extend(chunk.questions);
                 // If no thread is left, nobody needs buffers.
                 let _ = give_back.send(Some(chunk.buffer));
-                tell(Event::Judged { questions: questions.len(), errors: n_errors });
+                tell(Event::Done { questions: questions.len(), errors: n_errors });
             }
             // However this ends, threads that wait for a buffer learn that there will be none.
             drop(give_back);

@@ -82,7 +82,7 @@ fn run_into(sink: Ids, n_questions: usize, responses: &str, interrupt: &Interrup
     let evaluation = Evaluation::open(&plan, inputs).expect("readable");
     let mut n_scored = 0;
     let outcome = evaluation.run(Judging::default(), sink, interrupt, |event| {
-        if let Event::Judged { questions, .. } = event {
+        if let Event::Done { questions, .. } = event {
             n_scored = questions;
         }
     });

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::judgement::JudgedByForm;
 use super::{
-    Aspect, ClaimRuns, Claims, Finding, Judgement, KeyPart, OutputRuns, Runs, Score, Verdict,
+    Aspect, Claims, Finding, Judgement, KeyPart, RepeatedClaims, RepeatedOutputs, Repeats, Score,
+    Verdict,
 };
 
 /// The value of a key.
@@ -78,7 +79,7 @@ impl Finding {
             Verdict::Scored(Score::One(value)) => {
                 tell(KeyPart::Value(0), FlatValue::Number(*value));
             }
-            Verdict::Scored(Score::Runs(runs)) => {
+            Verdict::Scored(Score::Repeats(runs)) => {
                 tell(KeyPart::Value(0), FlatValue::Number(runs.mean()));
                 if let Some(repeats) = repeats_of(runs) {
                     tell(KeyPart::Repeats(0), repeats);
@@ -87,7 +88,7 @@ impl Finding {
             Verdict::Scored(Score::Claims(claims)) => {
                 each_of_claims(claims, claims.scores(), reason.take(), &mut tell);
             }
-            Verdict::Scored(Score::ClaimRuns(runs)) => {
+            Verdict::Scored(Score::RepeatedClaims(runs)) => {
                 each_of_claims(&runs.shown, runs.means(), reason.take(), &mut tell);
                 for (at, scores) in runs.scores.iter().enumerate() {
                     if let Some(repeats) = repeats_of(scores) {
@@ -100,7 +101,7 @@ impl Finding {
                     tell(KeyPart::Value(at), FlatValue::Json(Cow::Borrowed(value)));
                 }
             }
-            Verdict::Scored(Score::OutputRuns(OutputRuns { values, repeats })) => {
+            Verdict::Scored(Score::RepeatedOutputs(RepeatedOutputs { values, repeats })) => {
                 for (at, value) in values.iter().enumerate() {
                     tell(KeyPart::Value(at), FlatValue::Json(Cow::Borrowed(value)));
                 }
@@ -162,19 +163,19 @@ fn each_of_claims<'f>(
 }
 
 /// Returns the scores of several runs as a list; `None` if there was only one run.
-fn repeats_of<'f>(runs: &Runs) -> Option<FlatValue<'f>> {
+fn repeats_of<'f>(runs: &Repeats) -> Option<FlatValue<'f>> {
     let scores = runs.scores();
     let list = || scores.iter().map(|score| score.map_or(Value::Null, Value::from)).collect();
     (scores.len() > 1).then(|| FlatValue::Json(Cow::Owned(Value::Array(list()))))
 }
 
 /// Reads the scores of several runs.
-fn read_runs(repeats: &Value) -> Option<Runs> {
+fn read_runs(repeats: &Value) -> Option<Repeats> {
     let score = |value: &Value| match value {
         Value::Null => Some(None),
         value => value.as_f64().map(Some),
     };
-    Runs::new(repeats.as_array()?.iter().map(score).collect::<Option<_>>()?)
+    Repeats::new(repeats.as_array()?.iter().map(score).collect::<Option<_>>()?)
 }
 
 /// A key with its value, as stored in files.
@@ -355,7 +356,7 @@ impl<'a> Draft<'a> {
         match self.aspect {
             Aspect::Metric(_) => match repeats.first() {
                 None => self.values[0].as_f64().map(Score::One),
-                Some(repeats) => read_runs(repeats).map(Score::Runs),
+                Some(repeats) => read_runs(repeats).map(Score::Repeats),
             },
             Aspect::Claims(_) => self.claims(&repeats),
             Aspect::Custom(_) if repeats.is_empty() => {
@@ -372,9 +373,9 @@ impl<'a> Draft<'a> {
         if repeats.is_empty() {
             return Some(Score::Claims(claims));
         }
-        let scores: Vec<Runs> = repeats.iter().map(read_runs).collect::<Option<_>>()?;
+        let scores: Vec<Repeats> = repeats.iter().map(read_runs).collect::<Option<_>>()?;
         let scores = scores.try_into().ok()?;
-        Some(Score::ClaimRuns(Box::new(ClaimRuns { shown: claims, scores })))
+        Some(Score::RepeatedClaims(Box::new(RepeatedClaims { shown: claims, scores })))
     }
 }
 
@@ -386,7 +387,7 @@ fn read_outputs(repeats: Vec<Value>) -> Option<Score> {
     };
     let repeats = repeats.into_iter().map(list).collect::<Option<Vec<_>>>()?;
     let is_even = repeats.iter().all(|list| list.len() == repeats[0].len());
-    is_even.then(|| Score::OutputRuns(OutputRuns::new(repeats)))
+    is_even.then(|| Score::RepeatedOutputs(RepeatedOutputs::new(repeats)))
 }
 
 #[cfg(test)]
@@ -423,11 +424,11 @@ mod tests {
     }
 
     /// The scores of two repeats and more, at least one of which came to a verdict.
-    fn runs(n_repeats: usize) -> impl Strategy<Value = Runs> {
+    fn runs(n_repeats: usize) -> impl Strategy<Value = Repeats> {
         let scores = proptest::collection::vec(proptest::option::of(-1.0..1.0_f64), n_repeats - 1);
         (scores, -1.0..1.0_f64).prop_map(|(mut scores, last)| {
             scores.push(Some(last));
-            Runs::new(scores).expect("a score")
+            Repeats::new(scores).expect("a score")
         })
     }
 
@@ -436,16 +437,16 @@ mod tests {
         match score {
             Score::Claims(shown) => [runs(3), runs(3), runs(3)]
                 .prop_map(move |scores| {
-                    Score::ClaimRuns(Box::new(ClaimRuns { shown: shown.clone(), scores }))
+                    Score::RepeatedClaims(Box::new(RepeatedClaims { shown: shown.clone(), scores }))
                 })
                 .boxed(),
             Score::Outputs(values) => {
                 let repeats = proptest::collection::vec(value(), 2);
                 proptest::collection::vec(repeats, values.len())
-                    .prop_map(|repeats| Score::OutputRuns(OutputRuns::new(repeats)))
+                    .prop_map(|repeats| Score::RepeatedOutputs(RepeatedOutputs::new(repeats)))
                     .boxed()
             }
-            _ => (2..5_usize).prop_flat_map(runs).prop_map(Score::Runs).boxed(),
+            _ => (2..5_usize).prop_flat_map(runs).prop_map(Score::Repeats).boxed(),
         }
     }
 
@@ -557,17 +558,17 @@ mod tests {
 
     #[test]
     fn what_each_repeat_found_stands_beside_the_score() {
-        let runs = |scores: [Option<f64>; 3]| Runs::new(scores.into()).expect("scores");
+        let runs = |scores: [Option<f64>; 3]| Repeats::new(scores.into()).expect("scores");
         let scores = runs([Some(0.5), None, Some(1.0)]);
-        let verdict = Verdict::Scored(Score::Runs(scores.clone()));
+        let verdict = Verdict::Scored(Score::Repeats(scores.clone()));
         let relevance = Finding::new(Aspect::Metric("answer_relevance"), verdict);
         assert_eq!(
             keys(&relevance),
             ["answer_relevance=0.75", "answer_relevance_repeats=[0.5,null,1.0]"]
         );
         let shown = Claims { reference: 2, actual: 2, matching: 1, listed: None };
-        let claims = ClaimRuns { shown, scores: [scores.clone(), scores.clone(), scores] };
-        let claims = Verdict::Scored(Score::ClaimRuns(Box::new(claims)));
+        let claims = RepeatedClaims { shown, scores: [scores.clone(), scores.clone(), scores] };
+        let claims = Verdict::Scored(Score::RepeatedClaims(Box::new(claims)));
         let claims = Finding::new(Aspect::Claims(AnswerErrorKey::Eval), claims);
         assert_eq!(
             keys(&claims)[3..],
@@ -580,8 +581,10 @@ mod tests {
                 "answer_f1_repeats=[0.5,null,1.0]",
             ]
         );
-        let tone = OutputRuns::new(vec![vec![json!("a"), json!("b")], vec![json!(1), json!(2)]]);
-        let tone = Finding::new(aspects()[4].clone(), Verdict::Scored(Score::OutputRuns(tone)));
+        let tone =
+            RepeatedOutputs::new(vec![vec![json!("a"), json!("b")], vec![json!(1), json!(2)]]);
+        let tone =
+            Finding::new(aspects()[4].clone(), Verdict::Scored(Score::RepeatedOutputs(tone)));
         assert_eq!(
             keys(&tone),
             [
@@ -591,8 +594,8 @@ mod tests {
                 "parse_error_repeats=[1,2]",
             ]
         );
-        let once = Runs::new(vec![Some(0.5)]).expect("a score");
-        let once = Finding { verdict: Verdict::Scored(Score::Runs(once)), ..relevance };
+        let once = Repeats::new(vec![Some(0.5)]).expect("a score");
+        let once = Finding { verdict: Verdict::Scored(Score::Repeats(once)), ..relevance };
         assert_eq!(keys(&once), ["answer_relevance=0.5"], "a single run is nothing to tell");
     }
 

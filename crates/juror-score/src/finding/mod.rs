@@ -14,7 +14,7 @@ use serde_json::Value;
 pub use aspect::{Aspect, CustomAspect, KeyPart, split_key};
 pub use flat::{FlatPair, FlatValue};
 pub use judgement::{JudgedBy, Judgement};
-pub use repeats::{ClaimRuns, OutputRuns};
+pub use repeats::{RepeatedClaims, RepeatedOutputs};
 
 use crate::retrieval;
 
@@ -101,7 +101,7 @@ impl Verdict {
     pub fn number(&self) -> Option<f64> {
         match self {
             Verdict::Scored(Score::One(value)) => Some(*value),
-            Verdict::Scored(Score::Runs(runs)) => Some(runs.mean()),
+            Verdict::Scored(Score::Repeats(runs)) => Some(runs.mean()),
             _ => None,
         }
     }
@@ -110,7 +110,7 @@ impl Verdict {
     pub fn claim_scores(&self) -> Option<[f64; 3]> {
         match self {
             Verdict::Scored(Score::Claims(claims)) => Some(claims.scores()),
-            Verdict::Scored(Score::ClaimRuns(runs)) => Some(runs.means()),
+            Verdict::Scored(Score::RepeatedClaims(runs)) => Some(runs.means()),
             _ => None,
         }
     }
@@ -122,28 +122,28 @@ pub enum Score {
     /// A finite number.
     One(f64),
     /// The mean over several runs of a judge.
-    Runs(Runs),
+    Repeats(Repeats),
     /// The claims of an answer.
     Claims(Claims),
     /// The claims of an answer, counted several times.
-    ClaimRuns(Box<ClaimRuns>),
+    RepeatedClaims(Box<RepeatedClaims>),
     /// The values of a custom evaluation, in the order of its outputs.
     Outputs(Vec<Value>),
     /// The values of a custom evaluation that was made several times.
-    OutputRuns(OutputRuns),
+    RepeatedOutputs(RepeatedOutputs),
 }
 
 /// The scores of a judge's runs, in order; `None` for a run that could not be asked. At least one
 /// was.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Runs(Vec<Option<f64>>);
+pub struct Repeats(Vec<Option<f64>>);
 
-impl Runs {
+impl Repeats {
     /// Wraps the scores of runs. Returns `None` if all are missing or one is not finite.
-    pub fn new(scores: Vec<Option<f64>>) -> Option<Runs> {
+    pub fn new(scores: Vec<Option<f64>>) -> Option<Repeats> {
         let mut known = scores.iter().flatten().peekable();
         let is_score = known.peek().is_some() && known.all(|score| score.is_finite());
-        is_score.then_some(Runs(scores))
+        is_score.then_some(Repeats(scores))
     }
 
     /// Returns the score of each run.

@@ -7,24 +7,25 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{Aspect, Cause, Claims, Finding, Judgement, KeyPart, Runs, Score, Verdict};
+use super::{Aspect, Cause, Claims, Finding, Judgement, KeyPart, Repeats, Score, Verdict};
 
 impl Finding {
     /// Hands on the key of each number that was judged several times, with the scores of all
     /// repeats that gave one.
     pub fn each_repeats(&self, mut each: impl FnMut(&str, Vec<f64>)) {
-        let known = |runs: &Runs| -> Vec<f64> { runs.scores().iter().flatten().copied().collect() };
+        let known =
+            |runs: &Repeats| -> Vec<f64> { runs.scores().iter().flatten().copied().collect() };
         let mut tell = |at: usize, scores: Vec<f64>| {
             if scores.len() > 1 {
                 each(&self.aspect.key(KeyPart::Value(at)), scores);
             }
         };
         match &self.verdict {
-            Verdict::Scored(Score::Runs(runs)) => tell(0, known(runs)),
-            Verdict::Scored(Score::ClaimRuns(runs)) => {
+            Verdict::Scored(Score::Repeats(runs)) => tell(0, known(runs)),
+            Verdict::Scored(Score::RepeatedClaims(runs)) => {
                 runs.scores.iter().enumerate().for_each(|(at, runs)| tell(at, known(runs)));
             }
-            Verdict::Scored(Score::OutputRuns(OutputRuns { repeats, .. })) => {
+            Verdict::Scored(Score::RepeatedOutputs(RepeatedOutputs { repeats, .. })) => {
                 for (at, values) in repeats.iter().enumerate() {
                     tell(at, values.iter().filter_map(Value::as_f64).collect());
                 }
@@ -36,45 +37,45 @@ impl Finding {
 
 /// The claims that several repeats counted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClaimRuns {
+pub struct RepeatedClaims {
     /// The claims of the repeat whose f1 is the median, the lower one if there are two.
     pub shown: Claims,
     /// The recall, the precision and the f1 of each repeat.
-    pub scores: [Runs; 3],
+    pub scores: [Repeats; 3],
 }
 
-impl ClaimRuns {
+impl RepeatedClaims {
     /// Combines the claims of each repeat; `None` for a repeat without a verdict. Returns `None` if
     /// all are.
-    fn new(repeats: &[Option<Claims>]) -> Option<ClaimRuns> {
+    fn new(repeats: &[Option<Claims>]) -> Option<RepeatedClaims> {
         let scores = |at: usize| {
             let score = |claims: &Option<Claims>| claims.as_ref().map(|own| own.scores()[at]);
-            Runs::new(repeats.iter().map(score).collect())
+            Repeats::new(repeats.iter().map(score).collect())
         };
         let scores = [scores(0)?, scores(1)?, scores(2)?];
         let shown = repeats[scores[2].median()].clone()?;
-        Some(ClaimRuns { shown, scores })
+        Some(RepeatedClaims { shown, scores })
     }
 
     /// Returns the means of recall, precision and f1.
     pub fn means(&self) -> [f64; 3] {
-        self.scores.each_ref().map(Runs::mean)
+        self.scores.each_ref().map(Repeats::mean)
     }
 }
 
 /// The values of a custom evaluation that several repeats gave.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OutputRuns {
+pub struct RepeatedOutputs {
     /// The values that count, in the order of the outputs.
     pub values: Vec<Value>,
     /// The values of each output, in the order of the repeats; `null` where there is none.
     pub repeats: Vec<Vec<Value>>,
 }
 
-impl OutputRuns {
+impl RepeatedOutputs {
     /// Combines the values of each output.
-    pub fn new(repeats: Vec<Vec<Value>>) -> OutputRuns {
-        OutputRuns { values: repeats.iter().map(|values| value_of(values)).collect(), repeats }
+    pub fn new(repeats: Vec<Vec<Value>>) -> RepeatedOutputs {
+        RepeatedOutputs { values: repeats.iter().map(|values| value_of(values)).collect(), repeats }
     }
 
     /// Returns whether a repeat gave no value at all.
@@ -90,7 +91,7 @@ fn value_of(repeats: &[Value]) -> Value {
     let known: Vec<&Value> = repeats.iter().filter(|value| !value.is_null()).collect();
     let numbers: Option<Vec<Option<f64>>> =
         known.iter().map(|value| value.as_f64().map(Some)).collect();
-    match numbers.and_then(Runs::new) {
+    match numbers.and_then(Repeats::new) {
         Some(numbers) => Value::from(numbers.mean()),
         None => majority(&known).cloned().unwrap_or_default(),
     }
@@ -105,7 +106,7 @@ fn majority<'v>(values: &[&'v Value]) -> Option<&'v Value> {
     winners.all(|value| value == first).then_some(first)
 }
 
-impl Runs {
+impl Repeats {
     /// Returns the index of the run with the median score, the lower one if there are two.
     fn median(&self) -> usize {
         let scores = self.scores().iter().enumerate();
@@ -127,9 +128,9 @@ impl Finding {
     /// Returns whether one of several repeats came to no verdict.
     pub fn lacks_repeat(&self) -> bool {
         match &self.verdict {
-            Verdict::Scored(Score::Runs(runs)) => runs.lacks_repeat(),
-            Verdict::Scored(Score::ClaimRuns(claims)) => claims.scores[0].lacks_repeat(),
-            Verdict::Scored(Score::OutputRuns(outputs)) => outputs.lacks_repeat(),
+            Verdict::Scored(Score::Repeats(runs)) => runs.lacks_repeat(),
+            Verdict::Scored(Score::RepeatedClaims(claims)) => claims.scores[0].lacks_repeat(),
+            Verdict::Scored(Score::RepeatedOutputs(outputs)) => outputs.lacks_repeat(),
             Verdict::Scored(Score::One(_) | Score::Claims(_) | Score::Outputs(_))
             | Verdict::NotApplicable(_)
             | Verdict::Failed(_) => false,
@@ -178,8 +179,8 @@ impl Score {
                     Score::One(value) => Some(*value),
                     _ => None,
                 };
-                let runs = Runs::new(scores.map(|score| score.and_then(number)).collect());
-                runs.map(|runs| (runs.median(), Score::Runs(runs)))
+                let runs = Repeats::new(scores.map(|score| score.and_then(number)).collect());
+                runs.map(|runs| (runs.median(), Score::Repeats(runs)))
             }
             Score::Claims(_) => {
                 let claims = |score: &Score| match score {
@@ -187,12 +188,12 @@ impl Score {
                     _ => None,
                 };
                 let all: Vec<Option<Claims>> = scores.map(|own| own.and_then(claims)).collect();
-                let runs = ClaimRuns::new(&all);
-                runs.map(|runs| (runs.scores[2].median(), Score::ClaimRuns(Box::new(runs))))
+                let runs = RepeatedClaims::new(&all);
+                runs.map(|runs| (runs.scores[2].median(), Score::RepeatedClaims(Box::new(runs))))
             }
             Score::Outputs(values) => Some(of_outputs(values.len(), scores)),
             // These are combined already.
-            Score::Runs(_) | Score::ClaimRuns(_) | Score::OutputRuns(_) => None,
+            Score::Repeats(_) | Score::RepeatedClaims(_) | Score::RepeatedOutputs(_) => None,
         };
         match combined {
             Some((at, score)) => (Verdict::Scored(score), reason(at)),
@@ -215,8 +216,8 @@ fn of_outputs<'s>(
         .collect();
     let of_output = |at: usize| outputs.iter().map(|values| values[at].clone()).collect();
     let first = outputs.iter().position(|values| values.iter().any(|value| !value.is_null()));
-    let runs = OutputRuns::new((0..n_outputs).map(of_output).collect());
-    (first.unwrap_or(0), Score::OutputRuns(runs))
+    let runs = RepeatedOutputs::new((0..n_outputs).map(of_output).collect());
+    (first.unwrap_or(0), Score::RepeatedOutputs(runs))
 }
 
 /// What is found in every repeat: an aspect of a case or of one of its steps. If a repeat has
@@ -325,7 +326,7 @@ mod tests {
         assert_eq!(finding.reason.as_deref(), Some("half"), "of the median");
         assert_eq!((finding.cost, finding.step), (Some(0.75), Some(0)), "costs add up");
         assert_eq!(judged.flags, ["flag high", "both", "flag low", "flag half"]);
-        let Verdict::Scored(Score::Runs(runs)) = &finding.verdict else { panic!("{finding:?}") };
+        let Verdict::Scored(Score::Repeats(runs)) = &finding.verdict else { panic!("{finding:?}") };
         assert_eq!(runs.scores(), [Some(1.0), Some(0.0), Some(0.5)]);
         assert!(judged.is_whole());
     }
@@ -341,7 +342,7 @@ mod tests {
         let repeats = vec![claims(4, "all"), claims(1, "one"), claims(2, "two"), claims(4, "all")];
         let judged = Judgement::of_repeats(repeats);
         let finding = only(&judged);
-        let Verdict::Scored(Score::ClaimRuns(runs)) = &finding.verdict else {
+        let Verdict::Scored(Score::RepeatedClaims(runs)) = &finding.verdict else {
             panic!("{finding:?}")
         };
         assert_eq!(runs.shown.matching, 2, "the lower of the two in the middle");
@@ -417,7 +418,7 @@ mod tests {
         fn the_median_is_one_of_the_scores(
             scores in prop::collection::vec(prop::option::of(0.0..1.0_f64), 1..9),
         ) {
-            if let Some(runs) = Runs::new(scores.clone()) {
+            if let Some(runs) = Repeats::new(scores.clone()) {
                 let median = scores[runs.median()].expect("a score");
                 let n_below = scores.iter().flatten().filter(|score| **score < median).count();
                 let n_above = scores.iter().flatten().filter(|score| **score > median).count();

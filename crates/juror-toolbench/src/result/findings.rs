@@ -1,6 +1,6 @@
 //! Findings about an agent's attempt, for the metrics in the table.
 
-use juror_score::{Aspect, Finding, Reason, Runs, Score, Scorecard, Verdict};
+use juror_score::{Aspect, Finding, Reason, Repeats, Score, Scorecard, Verdict};
 
 use crate::CallScore;
 use crate::judged::{Status, majority};
@@ -46,8 +46,8 @@ pub fn call_findings(calls: &CallScore, has_finish: bool) -> Vec<Finding> {
 pub fn status_findings(runs: &[Option<Status>], otherwise: Verdict, seconds: f64) -> Vec<Finding> {
     let known: Vec<Status> = runs.iter().flatten().copied().collect();
     let scores = runs.iter().map(|run| run.map(Status::score)).collect();
-    let verdicts = Runs::new(scores).map(|runs| {
-        (Verdict::Scored(Score::Runs(runs)), Verdict::scored(majority(&known).score()))
+    let verdicts = Repeats::new(scores).map(|runs| {
+        (Verdict::Scored(Score::Repeats(runs)), Verdict::scored(majority(&known).score()))
     });
     let (sopr, status) = verdicts.unwrap_or_else(|| (otherwise.clone(), otherwise));
     vec![

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use juror_document::{Document, Format, Look, Path, Problem, Problems};
 use juror_json::{self as json, Object};
 use juror_score::{
-    Cause, Ending, Finding, Number, Reason, Resources, Runs, Score, Scorecard, Verdict, Why, metric,
+    Cause, Ending, Finding, Number, Reason, Repeats, Resources, Score, Scorecard, Verdict, Why,
+    metric,
 };
 use serde_json::value::RawValue;
 
@@ -240,8 +241,8 @@ impl<'d, 'f> Parts<'d, 'f> {
     /// Returns the score, by each judge run if there were several.
     fn sopr(&self) -> Verdict {
         let scores = repeats(&self.evaluation).filter(|own| range_without_repeats(own).is_none());
-        match scores.and_then(Runs::new) {
-            Some(runs) => Verdict::Scored(Score::Runs(runs)),
+        match scores.and_then(Repeats::new) {
+            Some(runs) => Verdict::Scored(Score::Repeats(runs)),
             None => self.share(SOPR_SCORE).unwrap_or_else(|| Verdict::scored(0.0)),
         }
     }
@@ -340,7 +341,7 @@ mod tests {
             let card = read_result_file(&file).0.results.remove(0);
             card.finding(SOPR_SCORE).map(|finding| finding.verdict.clone())
         };
-        let runs = Runs::new(vec![Some(1.0), None, Some(0.0)]).map(Score::Runs);
+        let runs = Repeats::new(vec![Some(1.0), None, Some(0.0)]).map(Score::Repeats);
         let read = verdict(line(", \"sopr_score_repeats\": [1.0, null, 0]"));
         assert_eq!(read, runs.map(Verdict::Scored));
         for other in ["", ", \"sopr_score_repeats\": [null]", ", \"sopr_score_repeats\": \"x\""] {

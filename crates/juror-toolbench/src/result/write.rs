@@ -118,7 +118,7 @@ impl<'a> Found<'a> {
         let sopr = card.finding(SOPR_SCORE);
         let reason = sopr.and_then(|finding| finding.reason.as_deref());
         let repeats = sopr.and_then(|finding| match &finding.verdict {
-            Verdict::Scored(Score::Runs(runs)) => Some(runs.scores()),
+            Verdict::Scored(Score::Repeats(runs)) => Some(runs.scores()),
             _ => None,
         });
         Found {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{io, thread};
 
-use juror_document::{DatasetError, Document, Format, Place, Problem, Problems};
+use juror_document::{DatasetError, Document, Format, Place, Problem, Problems, n_cores};
 use juror_files::{LoadError, read_plain};
 use juror_mcp::{BadAddress, ClientError};
 use juror_toolbench::pool::read_pool;
@@ -84,8 +84,7 @@ type LoadedFile = (Option<Found>, Problems);
 /// Reads files on all cores and returns them in their order.
 fn read_all(files: &[ToolFile]) -> Vec<LoadedFile> {
     let n_chunks = files.len().div_ceil(CHUNK);
-    let n_threads =
-        (thread::available_parallelism().map_or(1, usize::from) * THREADS_A_CORE).min(n_chunks);
+    let n_threads = (n_cores() * THREADS_A_CORE).min(n_chunks);
     if n_threads <= 1 {
         return files.iter().map(read).collect();
     }

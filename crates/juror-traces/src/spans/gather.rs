@@ -5,9 +5,9 @@
 //! once, and if too much is held, all of it moves to a file aside (a [`Spill`]).
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::thread;
 
 use hashbrown::{HashMap, HashSet};
+use juror_document::{map_in_shares, n_cores};
 
 use super::assemble::transcripts;
 use super::facts::{Kept, SpanFacts};
@@ -234,27 +234,14 @@ struct Whole {
 
 /// Puts traces together on all cores, in order.
 fn conversations(group: &[Whole], rules: &Rules) -> Vec<Conversation> {
-    let n_threads = thread::available_parallelism().map_or(1, usize::from);
     let size: usize = group.iter().map(|whole| whole.kept.len()).sum();
-    if n_threads == 1 || size < 1 << 16 {
-        return group.iter().flat_map(|whole| whole.conversations(rules)).collect();
-    }
-    let part = group.len().div_ceil(n_threads);
-    thread::scope(|scope| {
-        let work = |part| move || -> Vec<Conversation> { Whole::all(part, rules) };
-        let threads: Vec<_> = group.chunks(part).map(|part| scope.spawn(work(part))).collect();
-        let joined = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        joined.flatten().collect()
-    })
+    // Small traces are not worth a thread.
+    let n_threads = if size < 1 << 16 { 1 } else { n_cores() };
+    let conversations = map_in_shares(group, n_threads, |whole| whole.conversations(rules));
+    conversations.into_iter().flatten().collect()
 }
 
 impl Whole {
-    fn all(part: &[Whole], rules: &Rules) -> Vec<Conversation> {
-        part.iter().flat_map(|whole| whole.conversations(rules)).collect()
-    }
-
     fn conversations(&self, rules: &Rules) -> Vec<Conversation> {
         let lines = self.kept.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         let kept: Vec<Kept> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();

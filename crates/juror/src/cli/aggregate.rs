@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use juror_compare::Runs;
+use juror_compare::RunCount;
 use juror_document::Document;
 use juror_files::load;
 use juror_pages::{ToldResults, judge_of_questions, plan_beside};
@@ -70,7 +70,7 @@ pub(super) fn run(args: &AggregateArgs) -> anyhow::Result<Exit> {
         let rules = profile_name(aggregator.profile());
         title(rules, &counted(n_results, statistics.questions), aggregates)
     })?;
-    GateArgs::tell_unchecked(&plan.gates, statistics.kind, Runs::One);
+    GateArgs::tell_unchecked(&plan.gates, statistics.kind, RunCount::One);
     Ok(args.gate.report(gates))
 }
 

@@ -5,7 +5,7 @@
 use std::thread;
 
 use clap::{Args, ValueEnum};
-use juror_compare::{CompareOptions, ComparedRun, Comparison, Runs, compare};
+use juror_compare::{CompareOptions, ComparedRun, Comparison, RunCount, compare};
 use juror_pages::{ScoredRun, calibrated_means};
 use juror_report::{
     ComparisonFormat, ComparisonView, Threshold, comparison_json, comparison_junit,
@@ -182,7 +182,7 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         .map_err(|error| anyhow::anyhow!("{}", error.notice()))?;
     let means = |run: &ScoredRun| calibrated_means(run.side(), &calibrations, options.confidence);
     comparison.add_calibrated(runs.iter().map(means));
-    GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, Runs::Several);
+    GateArgs::tell_unchecked(&options.gates, baseline.facts.kind, RunCount::Several);
     explain(&mut comparison, candidates, args.flips);
     let scores: Vec<&ScoreTable> = runs.iter().map(|run| &run.scores).collect();
     let exit = args.report(&comparison, &scores, files)?;

@@ -5,7 +5,7 @@
 use clap::Args;
 use juror_bench::log_files;
 use juror_files::load;
-use juror_run::{Event, Output};
+use juror_run::Output;
 use juror_toolbench::answer::{AnswersFile, Thoughts, convert};
 
 use super::{boolish, count};
@@ -75,13 +75,12 @@ fn convert_all(args: &ConvertArgs, logs: &[(String, String)]) -> (AnswersFile, u
     let mut file = AnswersFile::default();
     let mut n_unreadable = 0;
     let mut progress = Progress::new(args.quiet, ["log", "logs"]);
-    progress.update(Event::Started { questions: logs.len() });
     for (at, (id, path)) in logs.iter().enumerate() {
         if let Err(error) = add(&mut file, id, path, &args.method, thoughts) {
             n_unreadable += 1;
             output::print_error(&error);
         }
-        progress.update(Event::Judged { questions: at + 1, errors: n_unreadable });
+        progress.count(at + 1, logs.len(), || count(n_unreadable, "error"));
     }
     progress.end();
     (file, n_unreadable)

@@ -30,14 +30,17 @@ pub(super) mod graph_args {
     }
 
     /// There is none.
-    pub(in crate::cli) enum FreshReference {}
+    pub(in crate::cli) enum FreshReference<'r> {
+        #[expect(dead_code, reason = "it borrows what a reference with fresh results borrows")]
+        Never(std::convert::Infallible, &'r Document),
+    }
 
-    impl FreshReference {
+    impl<'r> FreshReference<'r> {
         pub(in crate::cli) fn ask(
             _: &EvalArgs,
             _: &Settings,
-            _: Document,
-        ) -> anyhow::Result<FreshReference> {
+            _: &'r Document,
+        ) -> anyhow::Result<FreshReference<'r>> {
             Err(refusal())
         }
 

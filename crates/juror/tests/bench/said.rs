@@ -179,11 +179,11 @@ fn a_server_that_asks_for_a_token_can_be_used() {
     let ended = stage.bench_with(&agent, &with_token, &token);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(stage.results()["juror"]["tool_replies"], json!({"cache": 1}));
-    let ignored = "answers calls by its own settings: --cache, --match-numbers, --refresh, --no-keep say nothing here";
+    let ignored = "answers calls by its own settings: --cache, --match-numbers, --refresh, --no-keep have no effect here";
     assert!(ended.stderr.contains(ignored), "{}", ended.stderr);
     let alone =
         stage.bench_with(&agent, "--query-id 1 --server-token env:TOKEN --run alone", &token);
-    let unused = "--server-token says nothing without --server";
+    let unused = "--server-token has no effect without --server";
     assert!(alone.stderr.contains(unused), "{}", alone.stderr);
     let of_others = [("JUROR_SERVER_TOKEN", "s-t0ken")];
     let quiet = stage.bench_with(&agent, "--query-id 1 --run quiet", &of_others);

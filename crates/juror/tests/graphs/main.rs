@@ -188,6 +188,21 @@ fn an_agent_gets_its_score_back_from_a_moved_graph_and_results_tell_why() {
     assert!(plain.stderr.contains(&format!("  taxa-fern-vault: {how}\n    {blame}")), "{plain}");
 }
 
+#[test]
+fn a_reference_from_standard_input_is_refreshed_and_asked_of_an_agent() {
+    let place = Place::with_example();
+    let agent = HttpServer::start(|_| HttpReply::of(200, "application/json", r#"{"answer": "x"}"#));
+    let line =
+        "exec \"$0\" eval - --agent \"$1\" --graph graph.ttl --quiet -o out.jsonl <reference.yaml";
+    let mut shell = Command::new("sh");
+    let juror = env!("CARGO_BIN_EXE_juror");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    shell.args(["-c", line, juror, &agent.url("/")]).current_dir(place.0.path());
+    let ended = Ended::of(shell.env_clear().env("PATH", path));
+    assert_eq!(ended.code, 0, "{ended}");
+    assert_eq!(place.read("out.jsonl").lines().count(), 19);
+}
+
 /// The questions of a page, which are compressed in it.
 fn juror_page_text(page: &str) -> String {
     use base64::Engine as _;

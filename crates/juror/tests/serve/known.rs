@@ -217,6 +217,7 @@ fn the_public_configuration_is_served_though_its_folder_of_tools_is_missing() {
     assert_eq!(served.call(&city("Oslo")).json()["response"], "rain");
     let (_, said) = served.stop();
     assert!(said.contains("./nowhere: there is no such folder"), "{said}");
+    assert!(!said.contains("no address"), "an empty address is none: {said}");
     let (code, _, said) = stage.run("serve --port 0 -c server/config.yml --tools nowhere");
     assert_eq!((code, said.contains("cannot be read")), (2, true), "{said}");
     stage.write("juror.yaml", "tools: {folder: nowhere, cache: cache}");

@@ -13,7 +13,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use juror_bench::{
     BenchError, BenchOptions, BenchPlan, BenchTotals, Benchmark, JudgeWord, Pool, QuerySelection,
 };
-use juror_compare::{Calibration, Gates, Kind, Runs};
+use juror_compare::{Calibration, Gates, Kind, RunCount};
 use juror_pages::{JudgeReplies, ScoredRun};
 use juror_run::{AskOptions, Calibrating, Environment, Interrupt, Settings, load_calibrations};
 use juror_runs::{DEFAULT_RUNS, Resume, RunPlace, Shard};
@@ -301,7 +301,7 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
         let page = pages_of_run.of_run(&checks.gates, &checked);
         pages.write(&page, args.quiet)?;
     }
-    GateArgs::tell_unchecked(&checks.gates, Kind::Bench, Runs::One);
+    GateArgs::tell_unchecked(&checks.gates, Kind::Bench, RunCount::One);
     let exit = args.gate.report(&checked);
     Ok(if outcome.has_errors() { Exit::OutsideFailed } else { exit })
 }

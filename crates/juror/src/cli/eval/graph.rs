@@ -13,9 +13,9 @@ use super::moved::{FreshGraph, MovedResult};
 use crate::output;
 
 /// A reference with the results that the graph gives now, and what differs from those recorded.
-pub(super) struct FreshReference {
+pub(super) struct FreshReference<'r> {
     document: Document,
-    recorded: Document,
+    recorded: &'r Document,
     about: FreshGraph,
     graph: AskedGraph,
     options: AskOptions,
@@ -50,21 +50,21 @@ impl Moved {
     }
 }
 
-impl FreshReference {
+impl<'r> FreshReference<'r> {
     /// Asks the graph all queries of a reference.
     pub(super) fn ask(
         args: &EvalArgs,
         settings: &Settings,
-        recorded: Document,
-    ) -> anyhow::Result<FreshReference> {
+        recorded: &'r Document,
+    ) -> anyhow::Result<FreshReference<'r>> {
         let quiet = args.report.quiet;
         let mut graph = args.graph.open(quiet)?;
         let names = settings.plan().profile.kind_names;
         let options = args.graph.options(args.report.jobs, &names)?;
-        let dataset = read_reference(&recorded)?;
-        let (both, asked) = ((&recorded, &dataset), (&mut graph, &options));
+        let dataset = read_reference(recorded)?;
+        let (both, asked) = ((recorded, &dataset), (&mut graph, &options));
         let reviewed = args.graph.review(both, asked, None, quiet)?;
-        let refreshed = reviewed.refresh(&recorded, &dataset);
+        let refreshed = reviewed.refresh(recorded, &dataset);
         let refreshed = refreshed.map_err(|error| unwritable(&error))?;
         for (at, why) in refreshed.left.iter().filter(|_| !quiet) {
             let Some(step) = reviewed.steps().nth(*at) else { continue };
@@ -170,7 +170,7 @@ impl FreshReference {
     ) -> anyhow::Result<FreshGraph> {
         let mut graph = self.about.clone();
         let profile = settings.plan().profile;
-        let (recorded, fresh) = (read_reference(&self.recorded)?, read_reference(&self.document)?);
+        let (recorded, fresh) = (read_reference(self.recorded)?, read_reference(&self.document)?);
         let responses = read_responses_as(responses, args.read.repeated_ids())?;
         for Moved { question, step, how } in &self.moved {
             let both = (&recorded.questions[*question], &fresh.questions[*question]);

@@ -38,18 +38,16 @@ pub(super) fn run(
         !args.trace.is_given(),
         "--map and --question-id are for traces, not for an agent that is asked\n  hint: --limit asks only the first questions; juror ask --question-id asks single ones"
     );
-    let reference = load(&args.reference)?;
     anyhow::ensure!(
         !args.rerun_actual,
         "--rerun-actual is for responses that were recorded\n  hint: record the agent's answers with juror ask first"
     );
-    let mut fresh = None;
-    if args.graph.is_given() {
-        let mut own = FreshReference::ask(args, settings, load(&args.reference)?)?;
-        own.mark(None)?;
-        fresh = Some(own);
-    }
-    let reference = fresh.as_ref().map_or(&reference, FreshReference::document);
+    // Loaded once, since it may be standard input.
+    let given = load(&args.reference)?;
+    let fresh = args.graph.is_given().then(|| FreshReference::ask(args, settings, &given));
+    let mut fresh = fresh.transpose()?;
+    fresh.iter_mut().try_for_each(|own| own.mark(None))?;
+    let reference = fresh.as_ref().map_or(&given, FreshReference::document);
     let dataset = read_reference(reference)?;
     let limit = args.limit.map(NonZero::get);
     let wanted = QuestionSelection { limit, ..QuestionSelection::default() };

@@ -13,7 +13,7 @@ use std::thread;
 
 use anyhow::Context as _;
 use clap::Args;
-use juror_compare::Runs;
+use juror_compare::RunCount;
 use juror_document::{Document, Notice, Problems};
 use juror_files::load;
 use juror_models::Recorded;
@@ -277,7 +277,7 @@ fn run_with_graph(
     (reference, mut responses): (Document, Document),
     line: &[String],
 ) -> anyhow::Result<Exit> {
-    let mut fresh = FreshReference::ask(args, settings, reference)?;
+    let mut fresh = FreshReference::ask(args, settings, &reference)?;
     if args.rerun_actual {
         responses = fresh.rerun_actual(args, &responses)?;
     }
@@ -456,7 +456,7 @@ impl Work<'_> {
             Summary { args: self.report, evaluation, outcome: &outcome, graph: self.graph };
         summary.print(problems)?;
         let kind = outcome.product.statistics.kind;
-        GateArgs::tell_unchecked(&evaluation.plan.gates, kind, Runs::One);
+        GateArgs::tell_unchecked(&evaluation.plan.gates, kind, RunCount::One);
         let exit = self.gate.report(&outcome.product.gates);
         if !self.report.quiet {
             outcome.warnings.iter().for_each(warn);

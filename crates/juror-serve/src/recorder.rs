@@ -66,7 +66,7 @@ const KEY_LENGTHS: RangeInclusive<usize> = 16..=128;
 /// An address contains a random seal, so that an agent that knows the address of its query cannot
 /// record calls for another query, or delete any.
 #[derive(Debug, Default)]
-pub struct Runs(Mutex<RecordedRuns>);
+pub struct Recorder(Mutex<RecordedRuns>);
 
 #[derive(Debug, Default)]
 struct RecordedRuns {
@@ -132,7 +132,7 @@ pub fn random_secret() -> Result<Secret, RunError> {
     Ok(Secret::new(&format!("{:032x}", u128::from_ne_bytes(bytes))))
 }
 
-impl Runs {
+impl Recorder {
     /// Opens a query of a run, without calls. The first query decides the run's key. Returns the
     /// secret part of the query's address.
     pub fn open(&self, run: &str, query: &str, key: &Secret) -> Result<Secret, RunError> {
@@ -278,69 +278,72 @@ mod tests {
 
     #[test]
     fn only_the_address_of_a_query_records_for_it_and_only_the_key_tells_and_forgets() {
-        let runs = Runs::default();
+        let recorder = Recorder::default();
         let [key, other] = [(); 2].map(|()| random_secret().expect("chance"));
         assert_ne!(key.expose(), other.expose());
-        let one = address("r", "1", &runs.open("r", "1", &key).expect("opened"));
-        let two = address("r", "2", &runs.open("r", "2", &key).expect("opened"));
+        let one = address("r", "1", &recorder.open("r", "1", &key).expect("opened"));
+        let two = address("r", "2", &recorder.open("r", "2", &key).expect("opened"));
         assert_ne!(one.seal, two.seal);
-        runs.record(&one, call(b"1"));
+        recorder.record(&one, call(b"1"));
         let forged = QueryAddress { seal: one.seal.clone(), ..two.clone() };
-        assert_eq!(runs.check(&forged), Err(RunError::Unknown));
-        runs.record(&forged, call(b"2"));
-        let n_calls = |query: &str| runs.calls("r", query, &key).map(|calls| calls.len());
+        assert_eq!(recorder.check(&forged), Err(RunError::Unknown));
+        recorder.record(&forged, call(b"2"));
+        let n_calls = |query: &str| recorder.calls("r", query, &key).map(|calls| calls.len());
         assert_eq!((n_calls("1"), n_calls("2")), (Ok(1), Ok(0)));
-        assert_eq!(runs.open("r", "3", &other).err(), Some(RunError::OfAnother));
-        assert_eq!(runs.calls("r", "1", &other).err(), Some(RunError::OfAnother));
-        assert_eq!(runs.close("r", "1", &other).err(), Some(RunError::OfAnother));
-        assert_eq!(runs.forget("r", &other).err(), Some(RunError::OfAnother));
-        assert_eq!(runs.open("s", "1", &Secret::new("short")).err(), Some(RunError::BadKey));
-        assert_eq!(runs.close("r", "1", &key).map(|calls| calls.len()), Ok(1));
+        assert_eq!(recorder.open("r", "3", &other).err(), Some(RunError::OfAnother));
+        assert_eq!(recorder.calls("r", "1", &other).err(), Some(RunError::OfAnother));
+        assert_eq!(recorder.close("r", "1", &other).err(), Some(RunError::OfAnother));
+        assert_eq!(recorder.forget("r", &other).err(), Some(RunError::OfAnother));
+        assert_eq!(recorder.open("s", "1", &Secret::new("short")).err(), Some(RunError::BadKey));
+        assert_eq!(recorder.close("r", "1", &key).map(|calls| calls.len()), Ok(1));
         // A closed query accepts no calls. Neither does a reopened one at its old address.
-        assert_eq!(runs.check(&one), Err(RunError::Unknown));
-        let again = address("r", "1", &runs.open("r", "1", &key).expect("opened"));
-        assert_eq!((runs.check(&one), runs.check(&again)), (Err(RunError::Unknown), Ok(())));
-        assert_eq!(runs.forget("r", &key), Ok(2));
-        assert_eq!(runs.locked().n_bytes, 0);
+        assert_eq!(recorder.check(&one), Err(RunError::Unknown));
+        let again = address("r", "1", &recorder.open("r", "1", &key).expect("opened"));
+        assert_eq!(
+            (recorder.check(&one), recorder.check(&again)),
+            (Err(RunError::Unknown), Ok(()))
+        );
+        assert_eq!(recorder.forget("r", &key), Ok(2));
+        assert_eq!(recorder.locked().n_bytes, 0);
     }
 
     #[test]
     fn one_query_cannot_use_up_the_room_of_all() {
-        let runs = Runs::default();
+        let recorder = Recorder::default();
         let key = random_secret().expect("chance");
-        let one = address("r", "1", &runs.open("r", "1", &key).expect("opened"));
-        let two = address("r", "2", &runs.open("r", "2", &key).expect("opened"));
+        let one = address("r", "1", &recorder.open("r", "1", &key).expect("opened"));
+        let two = address("r", "2", &recorder.open("r", "2", &key).expect("opened"));
         // The reply is shared, but counts every time it is recorded.
-        while runs.check(&one).is_ok() {
-            runs.record(&one, call(&LONG));
+        while recorder.check(&one).is_ok() {
+            recorder.record(&one, call(&LONG));
         }
-        assert_eq!((runs.check(&one), runs.check(&two)), (Err(RunError::Full), Ok(())));
+        assert_eq!((recorder.check(&one), recorder.check(&two)), (Err(RunError::Full), Ok(())));
     }
 
     #[test]
     fn a_key_that_is_longer_than_a_key_is_refused() {
-        let runs = Runs::default();
+        let recorder = Recorder::default();
         let key_of = |length: usize| Secret::new(&"k".repeat(length));
-        assert_eq!(runs.open("r", "1", &key_of(129)).err(), Some(RunError::BadKey));
-        assert!(runs.open("r", "1", &key_of(128)).is_ok());
-        assert!(runs.locked().n_bytes >= 128 + QUERY_BYTES);
+        assert_eq!(recorder.open("r", "1", &key_of(129)).err(), Some(RunError::BadKey));
+        assert!(recorder.open("r", "1", &key_of(128)).is_ok());
+        assert!(recorder.locked().n_bytes >= 128 + QUERY_BYTES);
     }
 
     #[test]
     fn runs_whose_queries_are_closed_take_no_room() {
-        let runs = Runs::default();
+        let recorder = Recorder::default();
         let [key, other] = [(); 2].map(|()| random_secret().expect("chance"));
         for n in 0..100 {
             let run = n.to_string();
-            runs.open(&run, "1", &key).expect("opened");
-            runs.close(&run, "1", &key).expect("closed");
+            recorder.open(&run, "1", &key).expect("opened");
+            recorder.close(&run, "1", &key).expect("closed");
         }
-        assert_eq!(runs.locked().runs.len(), 0);
-        assert_eq!(runs.locked().n_bytes, 0);
+        assert_eq!(recorder.locked().runs.len(), 0);
+        assert_eq!(recorder.locked().n_bytes, 0);
         // While a query is open, nobody else can open the run.
-        runs.open("r", "-", &key).expect("opened");
-        runs.open("r", "1", &key).expect("opened");
-        runs.close("r", "1", &key).expect("closed");
-        assert_eq!(runs.open("r", "1", &other).err(), Some(RunError::OfAnother));
+        recorder.open("r", "-", &key).expect("opened");
+        recorder.open("r", "1", &key).expect("opened");
+        recorder.close("r", "1", &key).expect("closed");
+        assert_eq!(recorder.open("r", "1", &other).err(), Some(RunError::OfAnother));
     }
 }
