@@ -13,6 +13,12 @@ use std::ffi::OsString;
 
 use juror_args::{exit, output, progress};
 
+/// The commands and options of the program, for documents that are made from them.
+#[must_use]
+pub fn command() -> clap::Command {
+    cli::command()
+}
+
 /// Runs the command that the arguments select, and returns the exit code for the process.
 ///
 /// This takes over the process: it handles interrupts, the second of which ends the process, and

@@ -38,7 +38,7 @@ mod view;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use juror_args::{
     ResponseArgs, RuleArgs, agent_args, boolish, check_outputs, count, gate, junit, live_args,
     model_args, page, tool_args, trace_args,
@@ -116,6 +116,11 @@ enum Command {
     Store(store::StoreArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
+}
+
+/// The commands and options of the program.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the requested command.
