@@ -1,14 +1,18 @@
-"""Makes the attempts of a benchmark on a Ray cluster that loses a node.
+"""Makes the attempts of a benchmark on a Ray cluster.
 
-usage: ray_attempts.py TRIALS
+usage: ray_attempts.py lost TRIALS
+       ray_attempts.py machines TRIALS
 
-The agents on the second node call their tools and then never answer: when they have, the node is
-removed. What comes of the run is compared with a run of the same agent without Ray.
+`lost`: the agents on the second node call their tools and then never answer; when they have, the node
+is removed. `machines`: the second node has another address, from which tools on loopback are not
+reached, so that they have to be served elsewhere; both addresses have to be this machine's. What comes
+of the run is compared with a run of the same agent without Ray.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -51,34 +55,56 @@ class Agent:
         return f"For the {trial}. time: " + "; ".join(called)
 
 
-def attempts(trials: int) -> None:
-    places = {"queries": EXAMPLES / "queries.json", "tools": EXAMPLES / "tools", "cache": EXAMPLES / "tool_cache"}
-    with tempfile.TemporaryDirectory(prefix="juror-attempts-") as folder:
-        options = {**places, "judge": "heuristic", "trials": trials, "config": {"tools": {"store": f"{folder}/store"}}}
+class Runs:
+    """A run without Ray, and one with it that has to be the same."""
+
+    def __init__(self, folder: Path, trials: int) -> None:
+        places = {"queries": EXAMPLES / "queries.json", "tools": EXAMPLES / "tools", "cache": EXAMPLES / "tool_cache"}
+        config = {"tools": {"store": str(folder / "store")}}
+        self.options = {**places, "judge": "heuristic", "trials": trials, "config": config}
+        self.folder = folder
+        self.here, self.alone = self.taken("here", jobs=2)
+
+    def on(self, **options: Any) -> str:
+        """Makes the run on Ray, ends the program unless it is the same, and says how long both took."""
+        there, took = self.taken("there", runner=juror.ray.Runner(num_cpus=1, max_retries=2, **options))
+        same(there, self.here, self.folder)
+        what = f"results and calls of {len(there['results'])} attempts are those of a run without Ray"
+        return f"{what} ({took:.1f} s with Ray, {self.alone:.1f} s without)"
+
+    def taken(self, name: str, **options: Any) -> tuple[Any, float]:
         start = time.perf_counter()
-        here = juror.bench(Agent, **options, run=f"{folder}/here", jobs=2)
-        alone = time.perf_counter() - start
-        with cluster() as (own, second):
-            marks = Path(folder, "marks")
-            marks.mkdir()
-            Agent.doomed, Agent.marks = second.node_id, str(marks)
-            removing = threading.Thread(target=remove, args=(own, second, marks))
-            removing.start()
-            runner = juror.ray.Runner(num_cpus=1, max_retries=2)
-            start = time.perf_counter()
-            there = juror.bench(Agent, **options, run=f"{folder}/there", runner=runner)
-            took = time.perf_counter() - start
-            removing.join()
-            n_lost = len(list(marks.iterdir()))
-        same(there, here, Path(folder))
+        result = juror.bench(Agent, **self.options, run=self.folder / name, **options)
+        return result, time.perf_counter() - start
+
+
+def lost(folder: Path, trials: int) -> None:
+    runs, marks = Runs(folder, trials), folder / "marks"
+    marks.mkdir()
+    with cluster() as (own, second):
+        Agent.doomed, Agent.marks = second.node_id, str(marks)
+        removing = threading.Thread(target=remove, args=(own, second, marks))
+        removing.start()
+        told = runs.on()
+        removing.join()
+    n_lost = len(list(marks.iterdir()))
     if n_lost == 0:
         sys.exit("no attempt was lost")
-    n = len(here["results"])
-    print(
-        f"Ray lost a node with {n_lost} of {n} attempts, which were made again; results and calls are those of a run "
-        f"without Ray ({took:.1f} s with Ray, {alone:.1f} s without)",
-        flush=True,
-    )
+    print(f"Ray lost a node with {n_lost} attempts; {told}", flush=True)
+
+
+def machines(folder: Path, trials: int) -> None:
+    runs, (first, other) = Runs(folder, trials), os.environ["JUROR_ADDRESSES"].split()
+    with cluster(first, other):
+        try:
+            runs.on()
+        except ValueError as refused:
+            if f'Runner(host="{first}")' not in str(refused):
+                raise
+        else:
+            sys.exit("tools on loopback were not refused")
+        told = runs.on(host=first)
+    print(f"Ray had a node at another address, after loopback was refused; {told}", flush=True)
 
 
 def remove(own: Any, second: Any, marks: Path) -> None:
@@ -110,4 +136,5 @@ def timeless(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    attempts(int(sys.argv[1]))
+    with tempfile.TemporaryDirectory(prefix="juror-attempts-") as place:
+        {"lost": lost, "machines": machines}[sys.argv[1]](Path(place), int(sys.argv[2]))

@@ -35,13 +35,13 @@ WORKERS = 3
 
 
 @contextlib.contextmanager
-def cluster() -> Iterator[tuple[Cluster, Any]]:
-    """Two nodes, of four processors and of two; gives the second one, too."""
-    head = {"num_cpus": 4, "object_store_memory": STORE, "include_dashboard": False}
+def cluster(first: str = "127.0.0.1", other: str = "127.0.0.1") -> Iterator[tuple[Cluster, Any]]:
+    """Two nodes at these addresses, of four processors and of two; gives the second one, too."""
+    head = {"num_cpus": 4, "object_store_memory": STORE, "include_dashboard": False, "node_ip_address": first}
     own = Cluster(initialize_head=True, head_node_args=head)
     try:
-        second = own.add_node(num_cpus=2, object_store_memory=STORE)
-        ray.init(address=own.address, log_to_driver=False, logging_level="ERROR")
+        second = own.add_node(num_cpus=2, object_store_memory=STORE, node_ip_address=other)
+        ray.init(address=own.address, log_to_driver=False, logging_level="ERROR", _node_ip_address=first)
         own.wait_for_nodes(timeout=60)
         ray.data.DataContext.get_current().enable_progress_bars = False
         yield own, second

@@ -226,8 +226,8 @@ def _meant(error: BaseException) -> BaseException:
     )
     if not isinstance(error, lost):
         return error
-    first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return AttemptLost(first)
+    # Ray tells at length what to look at; the first sentence is what happened.
+    return AttemptLost(str(error).strip().partition(". ")[0].partition("\n")[0] or type(error).__name__)
 
 
 def _started() -> Any:

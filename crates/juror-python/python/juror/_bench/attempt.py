@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import functools
 import json
 import pickle
 import queue
@@ -166,10 +165,17 @@ class _Here:
         return _read(self._attempt.tools_url + wanted, self._attempt.token)
 
 
-@functools.lru_cache(maxsize=1)
+_KNOWN: dict[str, list[str]] = {}
+"""The names of all tools of a run, which a process reads once. It keeps those of the latest run."""
+
+
 def _names(run: str, tools_url: str, token: str | None) -> list[str]:
-    """The names of all tools of a run, which a process reads once."""
-    return [one["function"]["name"] for one in json.loads(_read(tools_url, token))]
+    if (known := _KNOWN.get(run)) is not None:
+        return known
+    names = [one["function"]["name"] for one in json.loads(_read(tools_url, token))]
+    _KNOWN.clear()
+    _KNOWN[run] = names
+    return names
 
 
 def _read(url: str, token: str | None) -> str:
