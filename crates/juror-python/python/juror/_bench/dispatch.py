@@ -119,6 +119,8 @@ class Dispatch:
             with self._lock:
                 self._open[ask.number] = future
             future.add_done_callback(functools.partial(self._settle, ask))
+            if self._has_left:
+                future.cancel()
 
     def _attempt(self, ask: Ask) -> Attempt:
         return Attempt(
