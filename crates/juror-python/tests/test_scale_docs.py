@@ -74,6 +74,6 @@ def test_partials_merge_as_described(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_engines_are_called_as_described() -> None:
     """They run in ``bench/engines``; here what is called has to exist."""
-    for engine in ("Ray", "Spark"):
+    for engine in ("Ray", "Attempts on Ray", "Spark"):
         for called in re.findall(r"juror\.(ray|spark)\.(\w+)\(", blocks()[engine]):
             assert callable(getattr(getattr(juror, called[0]), called[1]))

@@ -5,6 +5,7 @@
 mod merge;
 mod outputs;
 
+use std::net::Ipv4Addr;
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -349,6 +350,7 @@ impl BenchArgs {
             },
             server: self.server.clone(),
             server_token: self.server_token.clone(),
+            host: Ipv4Addr::LOCALHOST.into(),
             reply_options: self.tools.of_replies(),
             resume: Resume {
                 fresh: self.fresh,
