@@ -605,10 +605,10 @@ fn python_json(input: &[u8], _: &Path) {
     black_box((
         trim(&text).len(),
         dumps_text(&text),
-        entries_of_json(&text),
+        entries_of_json(&text).is_ok(),
         lenient_fields(&text).is_ok(),
     ));
-    black_box(alike_str_of_json(&text, Alike::default()));
+    black_box(alike_str_of_json(&text, Alike::default()).is_ok());
     // As Python spells numbers.
     let Ok(spaced) = dump_json(&text, JsonStyle::Spaced) else {
         assert!(serde_json::from_str::<Value>(&text).is_err(), "JSON is refused: {text:?}");
@@ -835,5 +835,5 @@ fn texts(input: &[u8], _: &Path) {
 fn query_scanner(input: &[u8], _: &Path) {
     let text = text(input);
     black_box(juror_graph::is_name(&text));
-    drop(black_box(Query::parse(&text, &QueryOptions::default()).is_ok()));
+    black_box(Query::parse(&text, &QueryOptions::default()).is_ok());
 }

@@ -405,7 +405,7 @@ pub(crate) fn json_ld() -> Seeds {
         json!({"@context": {"name": "x:name", "in": {"@id": "x:in", "@type": "@id"}, "@vocab": "x:"},
             "@id": "x:oslo", "@type": "City", "name": [{"@value": "Oslo", "@language": "nb"}, "K"],
             "in": "x:norway", "people": 717_710, "parts": {"@list": [1, 2.5, {"@id": "_:b"}]}}),
-        json!([{"@graph": [{"@id": "x:a", "x:b": {"@set": []}}], "@id": "x:g"}, {"@id": "x:c", "@reverse": {"x:d": {}}}]),
+        json!([{"@graph": [{"@id": "x:a", "x:b": {"@set": []}}], "@id": "x:g"}, {"@id": "x:c", "x:d": "e", "@reverse": {"x:f": {}}}]),
     ])
 }
 

@@ -216,13 +216,16 @@ pub(crate) fn many_verdicts(random: &mut Random, size: usize) -> Vec<u8> {
     verdicts.collect::<String>().into_bytes()
 }
 
+/// The deepest lists of Turtle here: the parser takes quadratic time for deeper ones.
+const DEEPEST_TURTLE: usize = 4_000;
+
 /// Blank nodes inside of blank nodes.
 pub(crate) fn deep_turtle(random: &mut Random, size: usize) -> Vec<u8> {
     let open = random
         .pick(&["[ <x:a> ", "( ", "<x:a> <x:b> [ ", "<< <x:a> <x:b> "])
         .copied()
         .unwrap_or("[");
-    let n = size / open.len();
+    let n = (size / open.len()).min(DEEPEST_TURTLE);
     format!("<x:a> <x:b> {}1{} .", open.repeat(n), " ]".repeat(n)).into_bytes()
 }
 

@@ -35,7 +35,6 @@ fn shapes_are_of_the_size_that_is_asked_for() {
         let mut random = juror_testing::Random::of_input(3, 5);
         let (small, large) = (shape(&mut random, 1 << 10), shape(&mut random, 64 << 10));
         assert!(small.len() < 80 << 10 && large.len() < 256 << 10);
-        assert!(std::str::from_utf8(&large).is_ok());
     }
 }
 
