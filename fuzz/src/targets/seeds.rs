@@ -395,9 +395,9 @@ pub(crate) fn rdf_xml() -> Seeds {
         <x:people rdf:datatype=\"http://www.w3.org/2001/XMLSchema#integer\">717710</x:people>\
         <x:in rdf:resource=\"x:norway\"/><x:parts rdf:parseType=\"Collection\"><rdf:Description rdf:nodeID=\"a\"/></x:parts>\
         </rdf:Description><x:City rdf:ID=\"rome\"><x:about rdf:parseType=\"Literal\"><b>r</b></x:about></x:City></rdf:RDF>";
-    let entity =
-        format!("<!DOCTYPE rdf:RDF [<!ENTITY e \"x:\">]>{}", body.replace("x:norway", "&e;norway"));
-    written(&[&format!("{head}{body}"), &format!("{head}{entity}")])
+    let with_entity = head.replacen("?>", "?><!DOCTYPE rdf:RDF [<!ENTITY e \"x:\">]>", 1);
+    let entity = body.replace("x:norway", "&e;norway");
+    written(&[&format!("{head}{body}"), &format!("{with_entity}{entity}")])
 }
 
 pub(crate) fn json_ld() -> Seeds {
@@ -446,7 +446,7 @@ pub(crate) fn templates() -> Seeds {
 
 /// References whose steps ask a graph.
 pub(crate) fn asking_references() -> Seeds {
-    let yaml = "- template_id: t # of cities\n  questions:\n  - id: q1\n    question_text: ?\n    reference_steps:\n    - - name: sparql_query\n\
+    let yaml = "- template_id: t # of cities\n  questions:\n  - id: q1\n    question_text: x\n    reference_steps:\n    - - name: sparql_query\n\
         \x20       args: {query: 'SELECT ?n { ?c <x:name> ?n } ORDER BY ?n'} # one\n        output: |-\n          ?n\n          \"Oslo\"\n\
         \x20       output_media_type: text/tab-separated-values\n      - name: sparql_query\n        args:\n          query: >-\n            ASK\n\
         \x20           { ?a ?b ?c }\n        output: '{\"head\": {}, \"boolean\": false}'\n        output_media_type: application/sparql-results+json\n";
