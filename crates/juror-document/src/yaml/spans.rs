@@ -80,7 +80,9 @@ struct OpenNode {
 
 impl Search<'_> {
     fn event(&mut self, event: &Event) {
-        let start = byte(event.start_mark.index);
+        // The parser gets a line end more than the text may have.
+        let [start, end] =
+            [event.start_mark, event.end_mark].map(|mark| byte(mark.index).min(self.yaml.len()));
         let column = byte(event.start_mark.column);
         match &event.data {
             EventData::SequenceStart { style, .. } => {
@@ -91,11 +93,10 @@ impl Search<'_> {
                 self.open(start, column, *style == MappingStyle::Flow, None);
             }
             EventData::SequenceEnd | EventData::MappingEnd => {
-                self.close(byte(event.end_mark.index));
+                self.close(end);
             }
             EventData::Scalar { value, style, .. } => {
                 let is_key = self.open.last().is_some_and(|open| open.next.is_none());
-                let end = byte(event.end_mark.index).min(self.yaml.len());
                 let range = start..end.max(start);
                 let (range, style) = match style {
                     ScalarStyle::Literal => (self.trimmed(range), ValueStyle::Literal),
@@ -115,7 +116,7 @@ impl Search<'_> {
                 }
             }
             EventData::Alias { .. } => {
-                self.end = byte(event.end_mark.index);
+                self.end = end;
                 self.value(start..self.end, column, ValueStyle::Alias);
             }
             _ => {}
@@ -233,6 +234,16 @@ mod tests {
             }
         }
         assert_eq!(spans(yaml, &[at(&["none"]), at(&["a", "b"])]), [None, None]);
+    }
+
+    #[test]
+    fn a_value_that_is_missing_at_the_end_is_inside_of_the_file() {
+        for yaml in ["? é", "a: é\nb:", "- [é, {b: c", "- a\n-"] {
+            let paths = [Path::default(), Path::default().key("é"), Path::default().key("b")];
+            for span in spans(yaml, &paths).into_iter().flatten() {
+                assert!(yaml.get(span.range.clone()).is_some(), "{span:?} of {yaml:?}");
+            }
+        }
     }
 
     #[test]

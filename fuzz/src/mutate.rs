@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shapes::Shape;
+use crate::targets::Shape;
 use juror_testing::Random;
 
 /// Inserted into texts: syntax of every format that is read, and numbers at their limits.
@@ -84,6 +84,20 @@ const WORDS: &[&str] = &[
     "PT1S",
     "2024-02-30T25:61:61Z",
     "../../",
+    "%2F",
+    "%zz",
+    "HTTP/1.1\r\n",
+    "content-length: 5\r\n",
+    "transfer-encoding: chunked\r\n",
+    "SERVICE <x:y>",
+    "SELECT *",
+    "@prefix : <x:> .",
+    "<rdf:Description>",
+    "\"@context\": ",
+    "jsonrpc",
+    "tools/call",
+    "$ref",
+    "#/components/schemas/A",
 ];
 
 /// The size limit of grown inputs.
@@ -112,6 +126,42 @@ pub(crate) fn input(random: &mut Random, seeds: &[Vec<u8>], shapes: &[Shape]) ->
         },
         _ => of_bytes(random, seed.clone(), seeds),
     }
+}
+
+/// The size limit of most inputs of scanners.
+const SMALL: usize = 400;
+
+/// The most words of an input of a scanner.
+const MOST_WORDS: usize = 24;
+
+/// Makes the next input of a scanner: small, so that millions are read in a minute, and seldom long enough
+/// for several of the blocks that scanners look at.
+pub(crate) fn small(random: &mut Random, seeds: &[Vec<u8>], words: &[&str]) -> Vec<u8> {
+    let mut bytes = match random.pick(seeds) {
+        Some(seed) if words.is_empty() || random.one_in(2) => {
+            let mut bytes = of_bytes(random, seed.clone(), seeds);
+            bytes.truncate(SMALL);
+            bytes
+        }
+        _ => of_words(random, words),
+    };
+    if random.one_in(64) && !bytes.is_empty() {
+        bytes = bytes.repeat(1 + random.below(8));
+    }
+    bytes
+}
+
+/// A text of words, some of which stand in any text.
+fn of_words(random: &mut Random, words: &[&str]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for _ in 0..random.below(MOST_WORDS) {
+        let known = if random.one_in(12) { WORDS } else { words };
+        let word = random.pick(known).copied().unwrap_or_default();
+        // Blocks begin and end anywhere.
+        let n_times = if random.one_in(16) { random.below(40) } else { 1 };
+        (0..n_times).for_each(|_| bytes.extend_from_slice(word.as_bytes()));
+    }
+    bytes
 }
 
 fn of_bytes(random: &mut Random, mut bytes: Vec<u8>, seeds: &[Vec<u8>]) -> Vec<u8> {

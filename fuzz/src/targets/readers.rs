@@ -1,4 +1,4 @@
-//! All parsers of input from outside.
+//! Readers of files.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -7,9 +7,11 @@ use std::path::Path;
 use juror_agents::{read_answered, written_calls};
 use juror_bench::{Attempt, look_at_run};
 use juror_compare::JudgedScores;
-use juror_document::{Document, Format, yaml_to_json};
+use juror_document::{Document, Format, Look, read_variables, yaml_to_json};
 use juror_files::load;
 use juror_json::python::{JsonStyle, dump_json, entries_of_json, json_of_literal, str_of_json};
+use juror_labels::read_labels;
+use juror_partial::Partial;
 use juror_read::{read_reference, read_responses, read_results};
 use juror_report::{Columns, write_result};
 use juror_run::{Settings, read_calibration};
@@ -27,145 +29,93 @@ use juror_tools::ToolCall;
 use juror_traces::{Importer, Joiner, Rules as TraceRules, is_trace};
 use serde_json::value::RawValue;
 
-use crate::seeds::{self, Seeds};
-use crate::shapes::{self, Shape};
-
-/// A parser under test.
-pub(crate) struct Reader {
-    pub(crate) name: &'static str,
-    pub(crate) seeds: fn() -> Seeds,
-    /// Inputs that are known to be hard for parsers of its kind.
-    pub(crate) shapes: &'static [Shape],
-    /// Reads an input. The folder is for what has to be in files.
-    pub(crate) read: fn(&[u8], &Path),
-    /// Its share of the inputs: smaller for parsers that need files.
-    pub(crate) share: usize,
-    /// The memory that any input may take, however small.
-    pub(crate) constant: usize,
-    /// The milliseconds that any input may take.
-    pub(crate) milliseconds: u64,
-}
-
-/// The limits of answers in the soak: part of the default ones, so that an input that reaches a
-/// limit differs from one that has none, and leaves time for others.
-const LIMITS: Limits = Limits {
-    table_cells: 1 << 18,
-    documents: 1 << 16,
-    step_pairs: 1 << 18,
-    pairing_work: 1 << 23,
-    word_pairs: 1 << 26,
-};
+use super::seeds::{self, Seeds};
+use super::shapes::{self, Shape};
+use super::{LIMITS, Target, document};
 
 const YAML: &[Shape] = &[shapes::aliases, shapes::deep_yaml, shapes::directives];
 
 const SETTINGS: &[Shape] =
     &[shapes::aliases, shapes::deep_yaml, shapes::directives, shapes::unknown_settings];
 
-pub(crate) const READERS: &[Reader] = &[
-    reader("reference", seeds::references, reference),
-    reader("responses", seeds::responses, responses),
-    of_answers("evaluation", seeds::evaluations, evaluation).hurt_by(&[
-        shapes::many_steps,
-        shapes::many_groups,
-        shapes::missing_columns,
-        shapes::many_tables,
-        shapes::json_against_many,
-    ]),
-    at_limits("evaluation-at-limits", seeds::evaluations, evaluation_at_limits)
-        .hurt_by(&[shapes::many_groups, shapes::many_tables]),
-    of_yaml("settings", seeds::settings, settings).hurt_by(SETTINGS),
-    of_yaml("yaml", seeds::yaml, yaml).hurt_by(YAML),
-    of_files("compressed", seeds::responses, compressed),
-    of_tables("sparql-json", seeds::sparql_json, sparql_json).hurt_by(&[shapes::rows_first_json]),
-    of_tables("sparql-xml", seeds::sparql_xml, sparql_xml).hurt_by(&[shapes::nested_rows_xml]),
-    of_tables("sparql-csv", seeds::sparql_csv, sparql_csv)
-        .hurt_by(&[shapes::short_lines_csv, shapes::bits_csv]),
-    of_tables("sparql-tsv", seeds::sparql_tsv, sparql_tsv).hurt_by(&[shapes::empty_lines_tsv]),
-    reader("tool-files", seeds::tools, tools).hurt_by(&[shapes::apis_of_one_name]),
-    reader("queries", seeds::queries, queries),
-    reader("tool-caches", seeds::caches, caches),
-    reader("tool-replies", seeds::tool_replies, tool_replies),
-    reader("requests", seeds::requests, requests),
-    reader("agents-lines", seeds::answered, answered),
-    reader("agents-words", seeds::said, said).within(200),
-    reader("verdicts", seeds::verdicts, verdicts)
-        .hurt_by(&[shapes::many_verdicts, shapes::open_objects]),
-    reader("results", seeds::results, results),
-    reader("calibrations", seeds::calibrations, calibrations),
-    reader("answer-files", seeds::answer_files, answer_files),
-    reader("logs", seeds::logs, logs),
-    reader("model-replies", seeds::model_replies, model_replies),
-    of_files("runs", seeds::runs, runs),
-    of_traces("traces", seeds::traces, traces),
-    of_yaml("trace-maps", seeds::trace_maps, trace_maps).hurt_by(YAML),
-];
-
-const fn reader(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { name, seeds, shapes: &[], read, share: 10, constant: 8 << 20, milliseconds: 50 }
-}
-
-const fn of_files(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { share: 2, ..reader(name, seeds, read) }
+pub(super) fn all() -> Vec<Target> {
+    vec![
+        Target::new("reference", seeds::references, reference),
+        Target::new("responses", seeds::responses, responses),
+        of_answers("evaluation", seeds::evaluations, evaluation).hurt_by(&[
+            shapes::many_steps,
+            shapes::many_groups,
+            shapes::missing_columns,
+            shapes::many_tables,
+            shapes::json_against_many,
+        ]),
+        at_limits("evaluation-at-limits", seeds::evaluations, evaluation_at_limits)
+            .hurt_by(&[shapes::many_groups, shapes::many_tables]),
+        of_yaml("settings", seeds::settings, settings).hurt_by(SETTINGS),
+        of_yaml("yaml", seeds::yaml, yaml).hurt_by(YAML),
+        Target::new("compressed", seeds::responses, compressed),
+        of_tables("sparql-json", seeds::sparql_json, sparql_json)
+            .hurt_by(&[shapes::rows_first_json]),
+        of_tables("sparql-xml", seeds::sparql_xml, sparql_xml).hurt_by(&[shapes::nested_rows_xml]),
+        of_tables("sparql-csv", seeds::sparql_csv, sparql_csv)
+            .hurt_by(&[shapes::short_lines_csv, shapes::bits_csv]),
+        of_tables("sparql-tsv", seeds::sparql_tsv, sparql_tsv).hurt_by(&[shapes::empty_lines_tsv]),
+        Target::new("tool-files", seeds::tools, tools).hurt_by(&[shapes::apis_of_one_name]),
+        Target::new("queries", seeds::queries, queries),
+        Target::new("tool-caches", seeds::caches, caches),
+        Target::new("tool-replies", seeds::tool_replies, tool_replies),
+        Target::new("requests", seeds::requests, requests),
+        Target::new("agents-lines", seeds::answered, answered),
+        Target::new("agents-words", seeds::said, said).within(200),
+        Target::new("verdicts", seeds::verdicts, verdicts)
+            .hurt_by(&[shapes::many_verdicts, shapes::open_objects]),
+        Target::new("results", seeds::results, results),
+        Target::new("calibrations", seeds::calibrations, calibrations),
+        Target::new("answer-files", seeds::answer_files, answer_files),
+        Target::new("logs", seeds::logs, logs),
+        Target::new("model-replies", seeds::model_replies, model_replies),
+        Target::new("runs", seeds::runs, runs),
+        of_traces("traces", seeds::traces, traces).hurt_by(&[shapes::packed_entries]),
+        of_yaml("trace-maps", seeds::trace_maps, trace_maps).hurt_by(YAML),
+        Target::new("partials", seeds::partials, partials).in_memory(16 << 20),
+        Target::new("labels", seeds::labels, labels),
+        of_yaml("gates", seeds::gates, settings),
+        Target::new("environment-files", seeds::environment_files, environment_files),
+    ]
 }
 
 /// A small text may have as many cells as [`LIMITS`] allow, of 32 bytes each; tables are held twice
 /// here. If a thousand columns are alike, each may stand for any: a million pairs of 64 bytes. A
 /// search visits eight million rows before it gives up, and there are four comparisons.
-const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { constant: 100 << 20, milliseconds: 500, ..reader(name, seeds, read) }
+const fn of_tables(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Target {
+    Target { constant: 100 << 20, milliseconds: 500, ..Target::new(name, seeds, read) }
 }
 
 /// The tables of an answer have as many cells as [`LIMITS`] allow, all together: 8 MB, and as much
 /// again for comparing them, beside the 8 MB of any reader.
-const fn of_answers(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { constant: 24 << 20, milliseconds: 150, ..reader(name, seeds, read) }
+const fn of_answers(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Target {
+    Target { constant: 24 << 20, milliseconds: 150, ..Target::new(name, seeds, read) }
 }
 
 /// The default limits: 128 MB of cells for an answer and as many for a reference, columns that grow
 /// by doubling, and what comparing them takes. Both profiles read all of them.
-const fn at_limits(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { share: 1, constant: 640 << 20, milliseconds: 8_000, ..reader(name, seeds, read) }
+const fn at_limits(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Target {
+    Target {
+        divisor: 20,
+        constant: 640 << 20,
+        milliseconds: 8_000,
+        ..Target::new(name, seeds, read)
+    }
 }
 
 /// Values of JSON take many times their text, and each step is held as recorded and as written.
-const fn of_traces(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { constant: 64 << 20, milliseconds: 200, ..reader(name, seeds, read) }
+const fn of_traces(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Target {
+    Target { constant: 64 << 20, milliseconds: 200, ..Target::new(name, seeds, read) }
 }
 
 /// Aliases may add 16 MiB to any text, which grows by doubling, and every page is new.
-const fn of_yaml(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Reader {
-    Reader { constant: 40 << 20, milliseconds: 100, ..reader(name, seeds, read) }
-}
-
-impl Reader {
-    const fn hurt_by(mut self, shapes: &'static [Shape]) -> Reader {
-        self.shapes = shapes;
-        self
-    }
-
-    /// Calls are searched for in the first 64 KiB of a message, from each bracket 128 levels deep.
-    const fn within(mut self, milliseconds: u64) -> Reader {
-        self.milliseconds = milliseconds;
-        self
-    }
-}
-
-/// Returns the parser for an input.
-pub(crate) fn reader_of(index: u64) -> usize {
-    let all: usize = READERS.iter().map(|reader| reader.share).sum();
-    let mut at = usize::try_from(index % all as u64).unwrap_or_default();
-    for (n, reader) in READERS.iter().enumerate() {
-        if at < reader.share {
-            return n;
-        }
-        at -= reader.share;
-    }
-    0
-}
-
-fn document(input: &[u8]) -> Option<Document> {
-    let made = Document::new("input", input.to_vec(), Format::from_look(input));
-    made.map_err(|problems| black_box(problems.to_string())).ok()
+const fn of_yaml(name: &'static str, seeds: fn() -> Seeds, read: fn(&[u8], &Path)) -> Target {
+    Target { constant: 40 << 20, milliseconds: 100, ..Target::new(name, seeds, read) }
 }
 
 fn reference(input: &[u8], _: &Path) {
@@ -191,13 +141,13 @@ fn responses(input: &[u8], _: &Path) {
     }
 }
 
-#[derive(Default)]
-struct Both<'i> {
-    reference: &'i str,
-    responses: &'i str,
+/// Both files of an evaluation.
+pub(super) struct Both<'i> {
+    pub(super) reference: &'i str,
+    pub(super) responses: &'i str,
 }
 
-fn both(input: &str) -> Option<Both<'_>> {
+pub(super) fn both(input: &str) -> Option<Both<'_>> {
     let fields: std::collections::HashMap<&str, &RawValue> = serde_json::from_str(input).ok()?;
     let part = |name: &str| fields.get(name).map(|value| value.get());
     Some(Both { reference: part("reference")?, responses: part("responses")? })
@@ -286,7 +236,7 @@ fn sparql_json(input: &[u8], _: &Path) {
 /// A result is the same as raw text and in a string, and the fast parser agrees with the ordinary
 /// one. It may leave a table that exceeds the limit to the ordinary one, if the length of its text
 /// is unknown.
-fn quick_readers_agree(text: &str, escaped: &str) {
+pub(super) fn quick_readers_agree(text: &str, escaped: &str) {
     let served = SparqlResult::parse_served(text, LIMITS.of_tables());
     let in_string = SparqlResult::parse_escaped(escaped, LIMITS.of_tables());
     let is_beyond = matches!(&served, Some(SparqlResult::Table(table))
@@ -299,7 +249,7 @@ fn quick_readers_agree(text: &str, escaped: &str) {
 }
 
 /// Escapes a text for a JSON string.
-fn in_string(text: &str) -> String {
+pub(super) fn in_string(text: &str) -> String {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
 }
@@ -426,7 +376,7 @@ fn results(input: &[u8], _: &Path) {
     }
 }
 
-fn traces(input: &[u8], _: &Path) {
+pub(super) fn traces(input: &[u8], _: &Path) {
     black_box(is_trace(input));
     let mut joiner = Joiner::default();
     let mut importer = Importer::new(TraceRules::default(), None);
@@ -485,55 +435,36 @@ fn runs(input: &[u8], folder: &Path) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::worker::Maker;
-
-    #[test]
-    fn results_in_strings_reach_the_reader_of_such_results() {
-        let seeds = seeds::sparql_json();
-        let texts = seeds.iter().filter_map(|seed| std::str::from_utf8(seed).ok());
-        let reads = |text: &str| {
-            SparqlResult::parse_escaped(&in_string(text), LIMITS.of_tables()).is_some()
-        };
-        let n_read = texts.filter(|text| reads(text)).count();
-        assert!(n_read > seeds.len() / 2, "{n_read} of {}", seeds.len());
+/// Bytes of partials, whose checksum is made right: a change would not be read any further otherwise.
+pub(super) fn partials(input: &[u8], _: &Path) {
+    const HEAD: usize = b"juror.partial/1\n".len();
+    const CHECKSUM: usize = 16;
+    drop(black_box(Partial::from_bytes(input).map_err(|error| error.to_string())));
+    let Some(content) = input.get(HEAD..input.len().saturating_sub(CHECKSUM)) else { return };
+    let checksum = blake3::hash(content);
+    let sealed = [b"juror.partial/1\n", content, &checksum.as_bytes()[..CHECKSUM]].concat();
+    let Ok(partial) = Partial::from_bytes(&sealed) else { return };
+    let written = partial.to_bytes();
+    let Ok(mut again) = Partial::from_bytes(&written) else {
+        panic!("what was written is not read")
+    };
+    assert!(again.to_bytes() == written, "a partial changes when it is read");
+    black_box((partial.n_answers(), partial.finish(0.95)));
+    if again.merge(&partial).is_ok() {
+        black_box(again.finish(0.9));
+        assert!(Partial::from_bytes(&again.to_bytes()).is_ok(), "what was merged is not read");
     }
+}
 
-    #[test]
-    fn what_is_known_to_hurt_is_made_in_every_soak() {
-        let maker = Maker::new(1);
-        for (n, reader) in READERS.iter().enumerate().filter(|(_, own)| !own.shapes.is_empty()) {
-            let sizes = (0..4_000).map(|index| maker.input(index, n).len());
-            let n_large = sizes.filter(|size| *size > 3 << 10).count();
-            assert!(n_large > 8, "{}: {n_large}", reader.name);
-        }
-    }
+fn labels(input: &[u8], _: &Path) {
+    let Some(document) = document(input) else { return };
+    let mut look = Look::new(&document);
+    black_box(read_labels(&document, &mut look).len());
+    black_box(look.problems().to_string());
+}
 
-    #[test]
-    fn shapes_are_of_the_size_that_is_asked_for() {
-        for shape in READERS.iter().flat_map(|reader| reader.shapes) {
-            let mut random = juror_testing::Random::of_input(3, 5);
-            let (small, large) = (shape(&mut random, 1 << 10), shape(&mut random, 64 << 10));
-            assert!(small.len() < 80 << 10 && large.len() < 256 << 10);
-            assert!(std::str::from_utf8(&large).is_ok());
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "differs in a string")]
-    fn quick_readers_that_differ_are_a_finding() {
-        let truth = r#"{"head": {}, "boolean": true}"#;
-        quick_readers_agree(truth, &in_string(&truth.replace("true", "false")));
-    }
-
-    #[test]
-    fn quick_readers_agree_on_what_is_made_for_them() {
-        let reader = READERS.iter().position(|reader| reader.name == "sparql-json");
-        let (reader, maker) = (reader.expect("a reader"), Maker::new(7));
-        for index in 0..2_000 {
-            sparql_json(&maker.input(index, reader), Path::new(""));
-        }
+fn environment_files(input: &[u8], _: &Path) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        black_box(read_variables(text));
     }
 }

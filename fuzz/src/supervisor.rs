@@ -4,17 +4,20 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
 use crate::Soak;
-use crate::readers::{READERS, reader_of};
 use crate::report::{Failure, FailureKind, Tally, table};
-use crate::worker::{HUNG_CODE, Maker};
+use crate::targets::{position_of, targets};
+use crate::worker::{HUNG_CODE, Maker, Place};
 
-/// How many inputs are saved for each kind of failure and parser.
+/// How many inputs are saved for each kind of failure and target.
 const MOST_WRITTEN: usize = 20;
+
+/// How often it is told how far the run is.
+const TELL_EVERY: Duration = Duration::from_secs(30);
 
 struct Gathered {
     /// For each job, the last message of its worker, and the sum of those of earlier workers.
@@ -30,8 +33,8 @@ pub(crate) fn supervise(soak: &Soak) -> anyhow::Result<usize> {
     let folder = tempfile::tempdir()?;
     let jobs = usize::try_from(soak.jobs)?;
     let gathered = Mutex::new(Gathered {
-        now: vec![vec![Tally::default(); READERS.len()]; jobs],
-        before: vec![Tally::default(); READERS.len()],
+        now: vec![vec![Tally::default(); targets().len()]; jobs],
+        before: vec![Tally::default(); targets().len()],
         n_findings: Vec::new(),
         told: Instant::now(),
     });
@@ -66,10 +69,16 @@ fn run_job(
     maker: &Maker,
     gathered: &Mutex<Gathered>,
 ) -> anyhow::Result<()> {
-    let mut from = job;
-    while from < soak.inputs {
+    let until = soak.hours.map(|hours| Instant::now() + Duration::from_secs_f64(hours * 3600.0));
+    let mut from = Place::first(job);
+    loop {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(soak.arguments()).args(["--worker", &from.to_string()]);
+        command.args(soak.arguments()).arg("--worker");
+        command.args(from.numbers().map(|number| number.to_string()));
+        if let Some(until) = until {
+            let left = until.saturating_duration_since(Instant::now());
+            command.args(["--seconds", &left.as_secs().to_string()]);
+        }
         command.arg("--state").arg(state).stdout(Stdio::piped());
         let mut worker = command.spawn()?;
         let said = worker.stdout.take().context("a worker has an output")?;
@@ -81,14 +90,11 @@ fn run_job(
         if ended.success() {
             return Ok(());
         }
-        let bytes: [u8; 8] = std::fs::read(state)?.try_into().ok().context("a worker's state")?;
-        let index = u64::from_le_bytes(bytes);
-        let reader = soak.only_reader().unwrap_or_else(|| reader_of(index));
-        let found = Failure { kind: FailureKind::Crash(words(ended)), reader, index };
+        let Place { target, index, .. } = Place::read(state)?;
+        let found = Failure { kind: FailureKind::Crash(words(ended)), target, index };
         note(soak, &found.to_string(), maker, gathered)?;
-        from = index + soak.jobs;
+        from = Place::read(state)?.after(soak.jobs);
     }
-    Ok(())
 }
 
 fn words(ended: ExitStatus) -> String {
@@ -109,30 +115,30 @@ fn hear(
     if line.starts_with("found ") {
         return note(soak, line, maker, gathered);
     }
-    let Some((reader, tally)) = Tally::read(line) else { return Ok(()) };
+    let Some((target, tally)) = Tally::read(line) else { return Ok(()) };
     let mut gathered = locked(gathered);
-    gathered.now[usize::try_from(job)?][reader] = tally;
-    if gathered.told.elapsed().as_secs() >= 10 {
+    gathered.now[usize::try_from(job)?][target] = tally;
+    if gathered.told.elapsed() > TELL_EVERY {
         gathered.told = Instant::now();
         let n_inputs: u64 = gathered.all().iter().map(|tally| tally.n_inputs).sum();
-        eprintln!("{n_inputs} of {} inputs", soak.inputs);
+        eprintln!("{n_inputs} inputs, now {}", targets()[target].name);
     }
     Ok(())
 }
 
-/// Saves an input and counts it: `found KIND INDEX READER …`.
+/// Saves an input and counts it: `found KIND INDEX TARGET …`.
 fn note(soak: &Soak, line: &str, maker: &Maker, gathered: &Mutex<Gathered>) -> anyhow::Result<()> {
     let mut words = line.split(' ').skip(1);
     let (kind, index) = (words.next().context("a kind")?, words.next().context("a number")?);
-    let name = words.next().context("a reader")?;
+    let name = words.next().context("a target")?;
     let what = format!("{kind} of {name}");
     let n_before = locked(gathered).count(&what);
     if n_before < MOST_WRITTEN {
         println!("{}", line.trim_start_matches("found "));
-        let reader = READERS.iter().position(|reader| reader.name == name).context("a reader")?;
+        let target = position_of(name).context("a target")?;
         let path =
             PathBuf::from(&soak.failures).join(format!("{name}-{kind}-{}-{index}", soak.seed));
-        std::fs::write(path, maker.input(index.parse()?, reader))?;
+        std::fs::write(path, maker.input(index.parse()?, target))?;
     }
     Ok(())
 }
@@ -151,7 +157,7 @@ impl Gathered {
         let Some(now) = usize::try_from(job).ok().and_then(|job| self.now.get_mut(job)) else {
             return;
         };
-        let ended = std::mem::replace(now, vec![Tally::default(); READERS.len()]);
+        let ended = std::mem::replace(now, vec![Tally::default(); targets().len()]);
         self.before.iter_mut().zip(&ended).for_each(|(all, own)| all.join(own));
     }
 

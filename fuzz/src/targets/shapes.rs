@@ -215,3 +215,98 @@ pub(crate) fn many_verdicts(random: &mut Random, size: usize) -> Vec<u8> {
     });
     verdicts.collect::<String>().into_bytes()
 }
+
+/// The deepest lists of Turtle here: the parser takes quadratic time for deeper ones.
+const DEEPEST_TURTLE: usize = 4_000;
+
+/// Blank nodes inside of blank nodes.
+pub(crate) fn deep_turtle(random: &mut Random, size: usize) -> Vec<u8> {
+    let open = random
+        .pick(&["[ <x:a> ", "( ", "<x:a> <x:b> [ ", "<< <x:a> <x:b> "])
+        .copied()
+        .unwrap_or("[");
+    let n = (size / open.len()).min(DEEPEST_TURTLE);
+    format!("<x:a> <x:b> {}1{} .", open.repeat(n), " ]".repeat(n)).into_bytes()
+}
+
+pub(crate) fn deep_xml(random: &mut Random, size: usize) -> Vec<u8> {
+    let (open, close) = if random.one_in(2) {
+        ("<rdf:Description><x:a>", "</x:a></rdf:Description>")
+    } else {
+        ("<x:a rdf:parseType=\"Resource\">", "</x:a>")
+    };
+    let n = size / (open.len() + close.len());
+    let head = "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:x=\"x:\">";
+    format!("{head}{}{}</rdf:RDF>", open.repeat(n), close.repeat(n)).into_bytes()
+}
+
+pub(crate) fn deep_json(random: &mut Random, size: usize) -> Vec<u8> {
+    let open = random.pick(&["[", "{\"x:a\":", "{\"@list\":[", "{\"@graph\":[", "{\"@context\":"]);
+    let open = open.copied().unwrap_or("[");
+    open.repeat(size / open.len()).into_bytes()
+}
+
+/// Brackets of queries, inside of each other or one after another.
+pub(crate) fn deep_query(random: &mut Random, size: usize) -> Vec<u8> {
+    let open =
+        random.pick(&["{", "{ FILTER(", "((", "!", "{ SELECT * ", "<x:a>/(", "[ <x:b> ", "-"]);
+    let open = open.copied().unwrap_or("{");
+    format!("SELECT * {{ ?a ?b {}", open.repeat(size / open.len())).into_bytes()
+}
+
+/// Schemas that refer to each other, several times each.
+pub(crate) fn deep_references(random: &mut Random, size: usize) -> Vec<u8> {
+    let n_each = 1 + random.below(4);
+    let n = size / (60 * n_each + 30);
+    let reference = |n: usize| json!({"$ref": format!("#/components/schemas/S{n}")});
+    let schemas: serde_json::Map<String, Value> = (0..n)
+        .map(|at| {
+            let next = (0..n_each).map(|key| (key.to_string(), reference((at + 1) % n.max(1))));
+            let properties: serde_json::Map<String, Value> = next.collect();
+            (format!("S{at}"), json!({"type": "object", "properties": properties}))
+        })
+        .collect();
+    json!({"openapi": "3.0.0", "info": {}, "components": {"schemas": schemas}, "paths": {"/a": {"post":
+        {"requestBody": {"content": {"application/json": {"schema": reference(0)}}}}}}})
+    .to_string()
+    .into_bytes()
+}
+
+pub(crate) fn many_headers(random: &mut Random, size: usize) -> Vec<u8> {
+    let n = if random.one_in(2) { 90 + random.below(20) } else { size / 10 };
+    let headers: String = (0..n).map(|n| format!("x{n}: {n}\r\n")).collect();
+    format!("GET /health HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").into_bytes()
+}
+
+pub(crate) fn long_path(random: &mut Random, size: usize) -> Vec<u8> {
+    let part = random.pick(&["/", "a", "%20", "&query=a"]).copied().unwrap_or("/");
+    format!("GET /tools?{} HTTP/1.1\r\nhost: localhost\r\n\r\n", part.repeat(size / part.len()))
+        .into_bytes()
+}
+
+/// Events, or one that is never complete, in one reply.
+pub(crate) fn many_events(random: &mut Random, size: usize) -> Vec<u8> {
+    let line =
+        random.pick(&["data: x\n\n", "\n\n", "data: x\n", ": c\r\n\r\n"]).copied().unwrap_or("\n");
+    line.repeat(size / line.len()).into_bytes()
+}
+
+/// A ZIP file whose entries all are the same bytes, which become large.
+pub(crate) fn packed_entries(random: &mut Random, size: usize) -> Vec<u8> {
+    let plain = format!("[{}1]", "0,".repeat(size)).into_bytes();
+    let mut file =
+        super::seeds::zip_of("samples/1.json", &plain, if random.one_in(4) { 0 } else { 8 });
+    let Some(central) = file.windows(4).rposition(|part| part == b"PK\x01\x02") else {
+        return file;
+    };
+    let Some(end) = file.windows(4).rposition(|part| part == b"PK\x05\x06") else { return file };
+    let entry = file[central..end].to_vec();
+    let n = (size / 100).min(60_000);
+    let mut tail = file.split_off(end);
+    file.extend(entry.repeat(n));
+    if let (Ok(count), Some(slots)) = (u16::try_from(n + 1), tail.get_mut(8..12)) {
+        slots.copy_from_slice(&[count.to_le_bytes(), count.to_le_bytes()].concat());
+    }
+    file.extend(tail);
+    file
+}
