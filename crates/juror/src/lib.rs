@@ -13,6 +13,12 @@ use std::ffi::OsString;
 
 use juror_args::{exit, output, progress};
 
+/// Returns the command line of the program: all commands, options and their help. Pages of manuals are
+/// made from it.
+pub fn command() -> clap::Command {
+    cli::command()
+}
+
 /// Runs the command that the arguments select, and returns the exit code for the process.
 ///
 /// This takes over the process: it handles interrupts, the second of which ends the process, and
