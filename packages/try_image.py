@@ -60,10 +60,17 @@ def make_root(root, program, user):
 
 
 def inside(root, image, command, **more):
-    uid, gid = image["USER"].split(":")
-    words = ["chroot", f"--userspec={uid}:{gid}", str(root), *command]
-    environment = {"PATH": os.environ["PATH"], **TOKENS}
-    return subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, **more)
+    """Starts a command as an engine does: in the root, as the user, in the working folder."""
+    uid, gid = (int(number) for number in image["USER"].split(":"))
+
+    def enter():
+        os.chroot(root)
+        os.chdir(image["WORKDIR"])
+        os.setgroups([])
+        os.setgid(gid)
+        os.setuid(uid)
+
+    return subprocess.Popen(command, env=TOKENS, stdin=subprocess.DEVNULL, preexec_fn=enter, **more)
 
 
 def try_image(name, image, program):
