@@ -103,7 +103,7 @@ fn the_document_names_every_dependency() {
     let direct = dependencies(None).into_iter().filter(|dependency| dependency.is_direct);
     compare(
         &named_below("## What Juror names"),
-        direct.map(|dependency| dependency.name).collect(),
+        &direct.map(|dependency| dependency.name).collect(),
     );
 }
 
@@ -117,7 +117,7 @@ fn the_document_names_all_c_code() {
         dependency.is_linked && (compiles || !dependency.package["links"].is_null())
     };
     let found = dependencies(Some(HERE)).into_iter().filter(has_c);
-    compare(&named_below("## C and assembly"), found.map(|dependency| dependency.name).collect());
+    compare(&named_below("## C and assembly"), &found.map(|dependency| dependency.name).collect());
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_document_names_all_build_scripts() {
         targets.any(|target| target["kind"][0] == "custom-build")
     };
     let found = dependencies(Some(HERE)).into_iter().filter(has_script);
-    compare(&named_below("## Build scripts"), found.map(|dependency| dependency.name).collect());
+    compare(&named_below("## Build scripts"), &found.map(|dependency| dependency.name).collect());
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_document_names_all_unsafe_code() {
         dependency.is_linked && has_unsafe(Path::new(manifest).parent().expect("a folder"))
     };
     let found = dependencies(Some(HERE)).into_iter().filter(is_unsafe);
-    compare(&named_below("## Unsafe code"), found.map(|dependency| dependency.name).collect());
+    compare(&named_below("## Unsafe code"), &found.map(|dependency| dependency.name).collect());
 }
 
 /// What listens, starts a process, writes or removes, as it is spelled in code.
@@ -167,7 +167,7 @@ fn the_threat_model_names_what_listens_starts_processes_and_writes() {
         .split('`')
         .skip(1)
         .step_by(2)
-        .filter(|word| word.ends_with(".rs"))
+        .filter(|word| Path::new(word).extension().is_some_and(|end| end == "rs"))
         .map(str::to_owned)
         .collect();
     let mut found = BTreeSet::new();
@@ -224,9 +224,9 @@ fn code_of(source: &str) -> String {
 /// The platform that the document's lists are about.
 const HERE: &str = "x86_64-unknown-linux-gnu";
 
-fn compare(told: &BTreeSet<String>, real: BTreeSet<String>) {
+fn compare(told: &BTreeSet<String>, real: &BTreeSet<String>) {
     let missing: Vec<&String> = real.difference(told).collect();
-    let extra: Vec<&String> = told.difference(&real).collect();
+    let extra: Vec<&String> = told.difference(real).collect();
     assert!(
         missing.is_empty() && extra.is_empty(),
         "docs/dependencies.md: not named: {missing:?}; named, and not there: {extra:?}"
