@@ -14,7 +14,7 @@ say() { printf '%s: %s\n' "${0##*/}" "$1" >&2; }
 fail() { say "$1"; exit 1; }
 
 version() {
-    sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1
+    sed -n 's/^version = "\(.*\)"/\1/p' "$project/Cargo.toml" | head -n 1
 }
 
 # Installs the tools of requirements.txt once for a list of them, and puts them on PATH.
