@@ -13,7 +13,8 @@ use std::ffi::OsString;
 
 use juror_args::{exit, output, progress};
 
-/// The commands and options of the program, for documents that are made from them.
+/// Returns the command line of the program: all commands, options and their help. Documents and
+/// pages of the manual are made from it.
 #[must_use]
 pub fn command() -> clap::Command {
     cli::command()

@@ -16,6 +16,7 @@ mod export;
 mod graph_args;
 #[cfg(feature = "graph")]
 mod graph_cache;
+mod health;
 mod import;
 mod judge;
 mod label;
@@ -109,6 +110,7 @@ enum Command {
     Runs(runs::RunsArgs),
     View(view::ViewArgs),
     Serve(serve::ServeArgs),
+    Health(health::HealthArgs),
     Mcp(mcp::McpArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -118,7 +120,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// The commands and options of the program.
+/// Returns the whole command line, with all options and their help.
 pub(crate) fn command() -> clap::Command {
     Cli::command()
 }
@@ -156,6 +158,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Runs(args) => runs::run(&args),
         Command::View(args) => view::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Health(args) => health::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),

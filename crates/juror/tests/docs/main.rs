@@ -22,49 +22,6 @@ use serde_json::Value;
 use self::block::{Block, Fate, Note};
 use self::page::{Reader, compare, parse, schema};
 
-/// Crates that the program and the Python module have in several versions, because crates of others
-/// ask for them: `ring` has `getrandom` 0.2 and `windows-sys` 0.52, Arrow's hashes have `getrandom`
-/// 0.3 and its `r-efi` 5; the macros of `jiff`, Java and Windows have `syn` 2; `defmt`, in no build,
-/// has `bitflags` 1; `PostgreSQL`'s protocol has `base64` 0.22 and `fallible-iterator` 0.2, and
-/// its user's name `wasi` 0.14; Oxigraph's readers of XML have `quick-xml` 0.37, and its random
-/// functions `rand` 0.9 where `PostgreSQL`'s have 0.10.
-const SEVERAL_VERSIONS: [&str; 11] = [
-    "base64",
-    "bitflags",
-    "fallible-iterator",
-    "getrandom",
-    "quick-xml",
-    "r-efi",
-    "rand",
-    "rand_core",
-    "syn",
-    "wasi",
-    "windows-sys",
-];
-
-/// What only tests need, such as the driver of a browser, may bring versions of its own.
-#[test]
-fn no_crate_is_built_twice_where_that_is_ours_to_say() {
-    let told = Command::new(env!("CARGO"))
-        .args(["tree", "--duplicates", "--depth", "0", "--prefix", "none", "--offline"])
-        .args(["-e", "normal,build", "--target", "all", "-p", "juror", "-p", "juror-python"])
-        .current_dir(project("."))
-        .output()
-        .expect("cargo");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let told = String::from_utf8(told.stdout).expect("text");
-    // A crate of one version is listed, too, if it is built with several sets of features.
-    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for line in told.lines() {
-        let mut words = line.split(' ');
-        if let (Some(name), Some(version)) = (words.next(), words.next()) {
-            versions.entry(name).or_default().insert(version);
-        }
-    }
-    versions.retain(|name, own| own.len() > 1 && !SEVERAL_VERSIONS.contains(name));
-    assert_eq!(versions, BTreeMap::new());
-}
-
 #[test]
 fn the_page_of_metrics_is_fresh() {
     check("docs/metrics.md", &metrics::page());
