@@ -340,7 +340,7 @@ impl Outcome<'_> {
     }
 
     /// Returns how many attempts the judge came to no verdict on, and the first reason.
-    fn unjudged(&self) -> Option<Unjudged> {
+    pub fn unjudged(&self) -> Option<Unjudged> {
         let judged = self.tried.judged.iter().filter(|own| own.is_done());
         let of = judged.clone().count() as u64;
         let mut failures = judged.filter_map(|own| own.solves.failure.as_ref());

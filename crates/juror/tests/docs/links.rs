@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use juror_testing::project;
 
 /// Documents outside of `docs`.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 11] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -17,6 +17,7 @@ const OTHERS: [&str; 10] = [
     "conformance/README.md",
     "crates/juror-python/README.md",
     "examples/README.md",
+    "fuzz/README.md",
     "web/README.md",
 ];
 

@@ -271,6 +271,9 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
     }
     let results = outcome.results();
     results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
+    if let Some(unjudged) = outcome.unjudged() {
+        output::warn(&unjudged.to_string());
+    }
     let report = results.report();
     let mut totals = BenchTotals::of(&report);
     let judge = results.judge.judged_by();
