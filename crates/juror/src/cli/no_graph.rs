@@ -9,6 +9,9 @@ fn refusal() -> anyhow::Error {
 
 /// `--graph` of `juror eval`.
 pub(super) mod graph_args {
+    use std::convert::Infallible;
+    use std::marker::PhantomData;
+
     use clap::Args;
     use juror_document::Document;
     use juror_run::Settings;
@@ -30,9 +33,9 @@ pub(super) mod graph_args {
     }
 
     /// There is none.
-    pub(in crate::cli) enum FreshReference<'r> {
-        #[expect(dead_code, reason = "it borrows what a reference with fresh results borrows")]
-        Never(std::convert::Infallible, &'r Document),
+    pub(in crate::cli) struct FreshReference<'r> {
+        never: Infallible,
+        _recorded: PhantomData<&'r Document>,
     }
 
     impl<'r> FreshReference<'r> {
@@ -45,19 +48,19 @@ pub(super) mod graph_args {
         }
 
         pub(in crate::cli) fn document(&self) -> &Document {
-            match *self {}
+            match self.never {}
         }
 
         pub(in crate::cli) fn about(&self) -> &FreshGraph {
-            match *self {}
+            match self.never {}
         }
 
         pub(in crate::cli) fn is_incomplete(&self) -> bool {
-            match *self {}
+            match self.never {}
         }
 
         pub(in crate::cli) fn mark(&mut self, _: Option<&FreshGraph>) -> anyhow::Result<()> {
-            match *self {}
+            match self.never {}
         }
 
         pub(in crate::cli) fn rerun_actual(
@@ -65,7 +68,7 @@ pub(super) mod graph_args {
             _: &EvalArgs,
             _: &Document,
         ) -> anyhow::Result<Document> {
-            match *self {}
+            match self.never {}
         }
 
         pub(in crate::cli) fn blame(
@@ -74,11 +77,11 @@ pub(super) mod graph_args {
             _: &Settings,
             _: &Document,
         ) -> anyhow::Result<FreshGraph> {
-            match *self {}
+            match self.never {}
         }
 
         pub(in crate::cli) fn tell_moved(&self, _: &FreshGraph, _: bool) {
-            match *self {}
+            match self.never {}
         }
     }
 
