@@ -30,9 +30,8 @@ pub(crate) fn places(document: &Document, wanted: &[Wanted<'_>]) -> Vec<(usize, 
     let spans: Vec<Option<&ValueSpan>> =
         spans.chunks(2).map(|both| both.iter().flatten().next()).collect();
     // An alias is told where it stands, since what it names belongs to another question, too.
-    let start =
-        |span: &Option<&ValueSpan>| span.map_or(0, |span| span.through.unwrap_or(span.range.start));
-    let starts = document.lines_and_columns(spans.iter().map(start));
+    let start = |span: &ValueSpan| span.through.unwrap_or(span.range.start);
+    let starts = document.lines_and_columns(spans.iter().map(|span| span.map_or(0, start)));
     let places = wanted.iter().zip(&spans).zip(starts);
     places
         .map(|((own, span), start)| {

@@ -190,7 +190,7 @@ impl<'s> Sites<'s> {
         let new = Document::new(document.name(), text.into(), document.format());
         let new = new.map_err(RefreshError::Unreadable)?;
         let now = read_reference(&new).map_err(RefreshError::Unreadable)?;
-        let changed: HashMap<(usize, usize, usize), &NewOutput> = changes
+        let new_outputs: HashMap<(usize, usize, usize), &NewOutput> = changes
             .iter()
             .map(|own| (&steps[own.at], own.new))
             .map(|(step, new)| ((step.question, step.group, step.index), new))
@@ -201,7 +201,7 @@ impl<'s> Sites<'s> {
             && questions.into_iter().all(|(at, (old, new))| {
                 is_same_question(old, new)
                     && steps_of(old).zip(steps_of(new)).all(|((group, index, old), (_, _, new))| {
-                        is_same_step(old, new, changed.get(&(at, group, index)).copied())
+                        is_same_step(old, new, new_outputs.get(&(at, group, index)).copied())
                     })
             }))
     }

@@ -193,8 +193,10 @@ fn questions(steps: &[&str]) -> String {
     format!("- template_id: t\n  questions:\n{questions}")
 }
 
+type Left = Vec<(usize, String)>;
+
 /// Refreshes a text, and returns which steps were left as they are and why, with their places.
-fn left(text: &str, turtle: &str) -> (String, Vec<(usize, String)>, Vec<(usize, usize)>) {
+fn left(text: &str, turtle: &str) -> (String, Left, Vec<(usize, usize)>) {
     let document = yaml(text);
     let dataset = read_reference(&document).expect("a reference");
     let options = AskOptions::default();
@@ -273,11 +275,9 @@ fn what_cannot_be_replaced_alone_is_left_alone_and_told_why_and_where() {
 
     let base = step("a", old).replacen("- - name", "- - &base\n        name", 1);
     let merged = questions(&[&base, "\n    - - {<<: *base, ordered: true}\n"]);
-    if read_reference(&yaml(&merged)).is_ok_and(|own| own.questions.len() == 2) {
-        let (_, told, places) = left(&merged, turtle);
-        assert!(places.iter().all(|place| place.0 > 1), "{places:?}");
-        assert!(told.iter().any(|own| own.1.contains("merge key")), "{told:?}");
-    }
+    let (_, told, places) = left(&merged, turtle);
+    assert!(places.iter().all(|place| place.0 > 1), "{places:?}");
+    assert!(told.iter().any(|own| own.1.contains("merge key")), "{told:?}");
     let aliased = questions(&[&format!(" &steps{}", step("a", "nothing")), " *steps\n"]);
     let (_, _, places) = left(&aliased, turtle);
     assert_eq!(places[1].0, aliased.lines().count(), "where the question refers to the steps");

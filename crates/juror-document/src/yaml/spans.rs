@@ -281,7 +281,9 @@ impl Search<'_> {
         let (column, in_flow, has_anchor) = (node.column, self.is_in_flow(), node.has_anchor);
         let (target, through) = (None, None);
         let span = ValueSpan { range, style, column, in_flow, has_anchor, target, through };
-        node.ending.into_iter().for_each(|at| self.spans[at] = Some(span.clone()));
+        for at in node.ending {
+            self.spans[at] = Some(span.clone());
+        }
         self.go_on();
     }
 
@@ -296,7 +298,9 @@ impl Search<'_> {
         let (ending, _) = self.leading_here();
         let (column, in_flow, through) = (self.column_or(column), self.is_in_flow(), None);
         let span = ValueSpan { range, style, column, in_flow, has_anchor, target, through };
-        ending.into_iter().for_each(|at| self.spans[at] = Some(span.clone()));
+        for at in ending {
+            self.spans[at] = Some(span.clone());
+        }
         self.go_on();
     }
 
