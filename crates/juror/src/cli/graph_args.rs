@@ -109,7 +109,8 @@ impl GraphArgs {
         if let Some(address) = self.address() {
             return self.open_endpoint(address, quiet);
         }
-        if let Some(other) = self.graphs.iter().find(|graph| graph.contains("://") && !is_address(graph))
+        if let Some(other) =
+            self.graphs.iter().find(|graph| graph.contains("://") && !is_address(graph))
         {
             anyhow::bail!(
                 "--graph `{other}`: a graph is a file, or an endpoint with http or https\n  hint: download the file, and name it"
@@ -318,7 +319,11 @@ pub(super) fn warn_of_left(
             all.iter().map(|at| &*dataset.questions[steps[*at].step.question].id).collect();
         output::warn(&match ids.len() {
             1 => format!("{name}:{line}:{column}: {}: {why}", words[0]),
-            n => format!("{name}:{line}:{column}: {n} {}: {why}\n  questions: {}", words[1], named(&ids)),
+            n => format!(
+                "{name}:{line}:{column}: {n} {}: {why}\n  questions: {}",
+                words[1],
+                named(&ids)
+            ),
         });
     }
 }

@@ -44,20 +44,25 @@ pub(super) mod graph_args {
             Err(refusal())
         }
 
+        fn never(&self) -> ! {
+            let FreshReference::Never(never, _) = self;
+            match *never {}
+        }
+
         pub(in crate::cli) fn document(&self) -> &Document {
-            match *self {}
+            self.never()
         }
 
         pub(in crate::cli) fn about(&self) -> &FreshGraph {
-            match *self {}
+            self.never()
         }
 
         pub(in crate::cli) fn is_incomplete(&self) -> bool {
-            match *self {}
+            self.never()
         }
 
         pub(in crate::cli) fn mark(&mut self, _: Option<&FreshGraph>) -> anyhow::Result<()> {
-            match *self {}
+            self.never()
         }
 
         pub(in crate::cli) fn rerun_actual(
@@ -65,7 +70,7 @@ pub(super) mod graph_args {
             _: &EvalArgs,
             _: &Document,
         ) -> anyhow::Result<Document> {
-            match *self {}
+            self.never()
         }
 
         pub(in crate::cli) fn blame(
@@ -74,11 +79,11 @@ pub(super) mod graph_args {
             _: &Settings,
             _: &Document,
         ) -> anyhow::Result<FreshGraph> {
-            match *self {}
+            self.never()
         }
 
         pub(in crate::cli) fn tell_moved(&self, _: &FreshGraph, _: bool) {
-            match *self {}
+            self.never()
         }
     }
 

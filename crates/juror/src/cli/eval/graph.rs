@@ -2,9 +2,7 @@
 
 use juror_document::{Document, Format};
 use juror_read::{Dataset, Responses, read_reference, read_responses_as};
-use juror_reference::{
-    AskOptions, AskedGraph, Blame, Refreshed, Reviewed, mark_moved, rerun,
-};
+use juror_reference::{AskOptions, AskedGraph, Blame, Refreshed, Reviewed, mark_moved, rerun};
 use juror_run::Settings;
 use juror_score::{KindNames, Profile, Question};
 
@@ -98,7 +96,8 @@ impl<'r> FreshReference<'r> {
         drop(dataset);
         let document = Document::new(recorded.name(), refreshed.text.into_bytes(), format)?;
         let about = format!("{}; {} moved", graph.describe(), count(moved.len(), "result"));
-        let about = FreshGraph { about, results: n_results, moved: Vec::new(), answers_in_doubt: in_doubt };
+        let about =
+            FreshGraph { about, results: n_results, moved: Vec::new(), answers_in_doubt: in_doubt };
         Ok(FreshReference { document, recorded, about, graph, options, moved, is_incomplete })
     }
 
