@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,10 @@ GENERATOR = Path(__file__).resolve().parent.parent / "workload.py"
 ROWS_A_FILE = 500
 LARGEST_MADE = 10_000
 """Of more questions than this, each is there several times, under other ids."""
+
+FIGURES = WORK / "figures.jsonl"
+TURNS = 3
+"""How often each time is taken."""
 
 
 @dataclass
@@ -110,11 +116,39 @@ def same(made: dict[str, str], expected: list[str]) -> None:
         sys.exit(f"{n_other} of {len(expected)} results are not those of juror eval, of {len(made)} that came")
 
 
-def tell(engine: str, n: int, reading: float, evaluating: float, alone: float) -> None:
-    """Prints what an engine took beside a pass that only reads, and beside `juror eval`."""
-    own = max(0.0, evaluating - alone) / reading
-    print(
-        f"{engine}, {n:,} questions: {evaluating:.1f} s; reading and returning one column {reading:.1f} s, "
-        f"juror eval {alone:.1f} s; the engine's own part is {own:.2f} times its reading (aim: 2)",
-        flush=True,
+def measure(engine: str, n: int, read: Callable[[], float], evaluate: Callable[[], float]) -> None:
+    """Takes what an engine needs beside a pass that only reads, and beside `juror eval`, in turns.
+
+    Both functions return seconds. The medians go to a file, of which `table` makes a table.
+    """
+    given = answers(n)
+    read()  # So that the engine has started what it starts once.
+    times = [(read(), evaluate(), given.evaluated()[1]) for _ in range(TURNS)]
+    reading, evaluating, alone = map(statistics.median, zip(*times, strict=True))
+    row = {"engine": engine, "n": n, "reading": reading, "evaluating": evaluating, "alone": alone}
+    with open(FIGURES, "a", encoding="utf-8") as file:
+        file.write(f"{json.dumps(row)}\n")
+    print(f"{engine}, {n:,} questions: {evaluating:.1f} s", flush=True)
+
+
+def table() -> str:
+    """The figures that were taken, one row for an engine and a number of questions."""
+    heads = ("engine", "questions", "one column", "with Juror", "juror eval", "own part")
+    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
+    for line in FIGURES.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        own = max(0.0, row["evaluating"] - row["alone"]) / row["reading"]
+        times = (f"{row[key]:.2f} s" for key in ("reading", "evaluating", "alone"))
+        lines.append(" | ".join([row["engine"], f"{row['n']:,}", *times, f"{own:.2f}"]))
+    lines = [f"| {line} |" for line in lines]
+    return "\n".join(
+        [
+            *lines,
+            f"Medians of {TURNS}, in turns. One column: a pass that reads and returns one column. Own part: with Juror",
+            "less juror eval, divided by one column (aim: 2 at most).",
+        ]
     )
+
+
+if __name__ == "__main__":
+    print(table())

@@ -3,7 +3,7 @@
 usage: with_ray.py lost|figures QUESTIONS
 
 `lost` removes a node while its worker evaluates, and compares the results with those of `juror eval`
-byte by byte; `figures` prints what the engine costs.
+byte by byte; `figures` takes down what the engine costs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import juror.ray
 import pyarrow
 import ray
 import ray.data
-from answers import answers, same, tell
+from answers import answers, measure, same
 from ray.cluster_utils import Cluster
 
 STORE = 600 << 20
@@ -35,13 +35,13 @@ WORKERS = 3
 
 
 @contextlib.contextmanager
-def cluster() -> Iterator[tuple[Cluster, Any]]:
-    """Two nodes, of four processors and of two; gives the second one, too."""
-    head = {"num_cpus": 4, "object_store_memory": STORE, "include_dashboard": False}
+def cluster(first: str = "127.0.0.1", other: str = "127.0.0.1") -> Iterator[tuple[Cluster, Any]]:
+    """Two nodes at these addresses, of four processors and of two; gives the second one, too."""
+    head = {"num_cpus": 4, "object_store_memory": STORE, "include_dashboard": False, "node_ip_address": first}
     own = Cluster(initialize_head=True, head_node_args=head)
     try:
-        second = own.add_node(num_cpus=2, object_store_memory=STORE)
-        ray.init(address=own.address, log_to_driver=False, logging_level="ERROR")
+        second = own.add_node(num_cpus=2, object_store_memory=STORE, node_ip_address=other)
+        ray.init(address=own.address, log_to_driver=False, logging_level="ERROR", _node_ip_address=first)
         own.wait_for_nodes(timeout=60)
         ray.data.DataContext.get_current().enable_progress_bars = False
         yield own, second
@@ -85,7 +85,6 @@ class OneColumn:
 
 def figures(n: int) -> None:
     given = answers(n)
-    _, alone = given.evaluated()
     with cluster():
 
         def seconds(made: Any) -> float:
@@ -102,10 +101,10 @@ def figures(n: int) -> None:
             pool = ray.data.ActorPoolStrategy(size=2)
             return read().map_batches(OneColumn, batch_size=1000, batch_format="pyarrow", compute=pool, num_cpus=1)
 
-        seconds(only_read())  # so that Ray has started what it starts once
-        reading = seconds(only_read())
-        evaluating = seconds(juror.ray.evaluate(read(), profile="6", workers=2))
-    tell("Ray", n, reading, evaluating, alone)
+        def evaluate() -> Any:
+            return juror.ray.evaluate(read(), profile="6", workers=2)
+
+        measure("Ray", n, lambda: seconds(only_read()), lambda: seconds(evaluate()))
 
 
 if __name__ == "__main__":

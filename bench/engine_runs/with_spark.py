@@ -3,7 +3,7 @@
 usage: with_spark.py lost|figures QUESTIONS
 
 `lost` kills an executor while it evaluates, and compares the results with those of `juror eval` byte
-by byte; `figures` prints what the engine costs.
+by byte; `figures` takes down what the engine costs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ os.environ |= {
 }
 
 import juror.spark
-from answers import answers, same, tell
+from answers import answers, measure, same
 from pyspark.sql import SparkSession
 
 PATIENCE = 120
@@ -113,7 +113,6 @@ def executors() -> list[int]:
 
 def figures(n: int) -> None:
     given = answers(n)
-    _, alone = given.evaluated()
     with session() as spark:
 
         def seconds(made: Any) -> float:
@@ -130,10 +129,10 @@ def figures(n: int) -> None:
         def only_read() -> Any:
             return read().mapInArrow(one_column, "question_id string")
 
-        seconds(only_read())  # so that Spark has started what it starts once
-        reading = seconds(only_read())
-        evaluating = seconds(juror.spark.evaluate(read(), profile="6"))
-    tell("Spark", n, reading, evaluating, alone)
+        def evaluate() -> Any:
+            return juror.spark.evaluate(read(), profile="6")
+
+        measure("Spark", n, lambda: seconds(only_read()), lambda: seconds(evaluate()))
 
 
 if __name__ == "__main__":

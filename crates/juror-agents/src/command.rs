@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 #[cfg(unix)]
+use juror_json::on_one_line;
 use juror_mcp::Guard;
 use juror_models::{Pending, Secret, Secrets, Tell as TellTrouble};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -374,11 +375,14 @@ impl Process {
     }
 
     async fn say(&mut self, tell: &Tell<'_>) -> Result<(), AgentError> {
-        // Strings and numbers always serialize.
-        let mut line = serde_json::to_vec(tell).unwrap_or_default();
-        line.push(b'\n');
+        // Strings and numbers always serialize. Schemas of tools are as others wrote them, maybe on
+        // several lines.
+        let json = serde_json::to_string(tell).unwrap_or_default();
+        let line = format!("{}\n", on_one_line(&json));
         let said = match &mut self.input {
-            Some(input) => input.write_all(&line).await.is_ok() && input.flush().await.is_ok(),
+            Some(input) => {
+                input.write_all(line.as_bytes()).await.is_ok() && input.flush().await.is_ok()
+            }
             None => false,
         };
         if said { Ok(()) } else { Err(self.deaf().await) }

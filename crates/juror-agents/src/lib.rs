@@ -125,8 +125,12 @@ pub trait Subject: Send + Sync {
     }
 }
 
+/// Opens another address for the calls of a query. The calls so far are forgotten, and the former
+/// address records no more.
+pub type Renew<'t> = dyn Fn() -> Pending<'t, Result<String, String>> + Send + Sync + 't;
+
 /// A query for an external agent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Task<'t> {
     /// The query id.
     pub query_id: &'t str,
@@ -143,6 +147,8 @@ pub struct Task<'t> {
     pub tools: Option<&'t RawValue>,
     /// The tool server's access token, if it requires one.
     pub token: Option<&'t Secret>,
+    /// What an agent that begins anew, because it was lost with its machine, calls first.
+    pub renew: &'t Renew<'t>,
 }
 
 impl<'t> Task<'t> {

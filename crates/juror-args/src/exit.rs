@@ -1,7 +1,7 @@
 //! How the program ends. The exit codes are published, and scripts rely on them.
 
 use juror_pages::UnreadableRun;
-use juror_run::SetupError;
+use juror_run::{OutputError, SetupError};
 use juror_runs::{FindError, RunLogError, RunReadError};
 use juror_store::StoreError;
 
@@ -65,15 +65,18 @@ pub fn code_of(outcome: std::thread::Result<anyhow::Result<Exit>>) -> u8 {
     exit as u8
 }
 
-/// Errors after work began are external, and those of databases; all others are about the request.
+/// Errors after work began are external, and those of databases and disks; all others are about the
+/// request.
 fn kind_of(error: &anyhow::Error) -> Exit {
     let setup = error.downcast_ref::<SetupError>().is_some_and(SetupError::is_outside);
     let store = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_outside);
-    let is_outside = error.is::<Outside>() || setup || store || is_run_outside(error);
+    let disk = matches!(error.downcast_ref::<OutputError>(), Some(OutputError::Io { error, .. })
+        if juror_files::is_disk_failure(error));
+    let is_outside = error.is::<Outside>() || setup || store || disk || is_run_outside(error);
     if is_outside { Exit::OutsideFailed } else { Exit::AskedWrongly }
 }
 
-/// Whether a run is in a database that failed.
+/// Whether the place of a run failed: a database, or a disk.
 fn is_run_outside(error: &anyhow::Error) -> bool {
     let log = error.downcast_ref::<RunLogError>().is_some_and(RunLogError::is_outside);
     let read = error.downcast_ref::<RunReadError>().is_some_and(RunReadError::is_outside);

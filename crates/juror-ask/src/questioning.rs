@@ -1,5 +1,6 @@
 //! Asks an agent all questions, several at a time.
 
+use std::net::Ipv4Addr;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -249,6 +250,7 @@ impl QuestioningOptions {
             ask: self.models,
             server: self.server,
             server_token: self.server_token,
+            host: Ipv4Addr::LOCALHOST.into(),
             reply_options: Vec::new(),
             run: RunPlace::Nowhere,
             command: Vec::new(),

@@ -126,8 +126,10 @@ impl AskManifest {
         let path = manifest_path(responses);
         let write = || -> io::Result<()> {
             let mut file = WholeFile::begin_private(&path)?;
-            serde_json::to_writer_pretty(&mut file, self)?;
-            file.write_all(b"\n")?;
+            // In one piece, not word by word.
+            let mut text = serde_json::to_vec_pretty(self)?;
+            text.push(b'\n');
+            file.write_all(&text)?;
             file.finish()
         };
         write().map_err(|error| RunLogError::Io { path: path.clone(), error }.into())

@@ -20,7 +20,7 @@ use crate::catalog_tools::CatalogTools;
 use crate::pool::Pool;
 use crate::queries::Selected;
 use crate::recorded::RecordedAnswers;
-use crate::serving::Serving;
+use crate::serving::{OpenQuery, Serving};
 
 /// An agent to benchmark.
 pub enum Agent {
@@ -92,7 +92,7 @@ impl Agent {
                 return Ok(Attempt { error, ..Attempt::new(selected) });
             }
         };
-        let answered = asked.answer(selected, pool, catalog, serving, &query.url).await;
+        let answered = asked.answer(selected, pool, catalog, serving, &query).await;
         let seconds = start.elapsed().as_secs_f64();
         // Close the query whatever the outcome.
         let calls = serving.close(query).await;
@@ -122,20 +122,20 @@ enum Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Attempts a query, with its tools served at an address.
+    /// Attempts a query, with its tools served at an address of its own.
     async fn answer(
         self,
         selected: &Selected,
         pool: Pool,
         catalog: &Arc<Catalog>,
         serving: &Serving,
-        url: &str,
+        query: &OpenQuery,
     ) -> Result<Attempt, Stopped> {
         match self {
             Asked::Chat(chat) => {
                 let client = serving.client().clone();
                 let token = serving.token().cloned();
-                let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(url) };
+                let setup = VirtualServerSetup { token, ..VirtualServerSetup::new(&query.url) };
                 let server = VirtualServer::new(setup, client);
                 chat.attempt(selected, pool, catalog, server).await
             }
@@ -145,10 +145,11 @@ impl Asked<'_> {
                     query_id: &selected.id,
                     query: &selected.query.text,
                     trial: selected.trial,
-                    virtual_url: url,
+                    virtual_url: &query.url,
                     tools_url: &serving.tools_url(),
                     tools: tools.as_deref(),
                     token: serving.token(),
+                    renew: &|| Box::pin(serving.renew(query)),
                 };
                 Ok(of_answered(selected, subject.answer(task).await))
             }

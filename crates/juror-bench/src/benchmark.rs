@@ -1,6 +1,7 @@
 //! A benchmark from plan to outcome: tools, run folder, server, agent, and results.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,15 +65,20 @@ pub enum BenchError {
     #[error("{0}")]
     Unreachable(Notice),
     /// The tool server in this process cannot start.
-    #[error("cannot serve tools: {0}")]
-    Serve(io::Error),
+    #[error("cannot serve tools at {host}: {error}")]
+    Serve {
+        /// The address to listen at.
+        host: IpAddr,
+        /// Why that fails.
+        error: io::Error,
+    },
 }
 
 impl BenchError {
     /// Returns whether something external failed, as opposed to the request being wrong.
     pub fn is_outside(&self) -> bool {
         match self {
-            BenchError::Keep(_) | BenchError::Unreachable(_) | BenchError::Serve(_) => true,
+            BenchError::Keep(_) | BenchError::Unreachable(_) | BenchError::Serve { .. } => true,
             BenchError::Setup(error) => error.is_outside(),
             BenchError::Folder(error) => error.is_outside(),
             BenchError::Queries(_) => false,
@@ -256,7 +262,9 @@ impl BenchPlan {
                 .await
                 .map_err(BenchError::Unreachable),
             None => {
-                Serving::start(tools, name, warner(&self.listener)).await.map_err(BenchError::Serve)
+                let (host, tell) = (self.options.host, warner(&self.listener));
+                let serving = Serving::start(tools, name, host, tell).await;
+                serving.map_err(|error| BenchError::Serve { host, error })
             }
         }
     }
@@ -332,7 +340,7 @@ impl Outcome<'_> {
     }
 
     /// Returns how many attempts the judge came to no verdict on, and the first reason.
-    fn unjudged(&self) -> Option<Unjudged> {
+    pub fn unjudged(&self) -> Option<Unjudged> {
         let judged = self.tried.judged.iter().filter(|own| own.is_done());
         let of = judged.clone().count() as u64;
         let mut failures = judged.filter_map(|own| own.solves.failure.as_ref());

@@ -1,6 +1,7 @@
 //! Benchmark options as users give them, and the plan they resolve to.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,6 +47,9 @@ pub struct BenchOptions {
     pub server: Option<String>,
     /// The token that the running server requires, or `env:NAME`.
     pub server_token: Option<String>,
+    /// The address that the server in this process listens at. If that is not loopback, agents on
+    /// other machines can call tools, with a token.
+    pub host: IpAddr,
     /// The names of the given options that configure the source of replies.
     pub reply_options: Vec<&'static str>,
     /// Where the run is stored.

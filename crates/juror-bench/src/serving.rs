@@ -1,5 +1,6 @@
 //! The tool server that agents call, and the record of calls it served.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub struct Serving {
     /// Proves to the server that the run is ours. Agents never receive it.
     key: Secret,
     client: reqwest::Client,
-    /// The token that an external server requires.
+    /// The token that the server requires, if other machines can reach it.
     token: Option<Secret>,
     /// The server, if it runs in this process.
     server: Option<Arc<Server>>,
@@ -120,9 +121,17 @@ fn said_in(body: &[u8]) -> Option<String> {
 }
 
 impl Serving {
-    /// Starts a tool server in this process, on a free port; `run` is the name of the run on it.
-    pub async fn start(tools: &Tools, run: String, tell: Tell) -> io::Result<Serving> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// Starts a tool server in this process, on a free port; `run` is the name of the run on it. If
+    /// other machines can reach it, it requires a token that only agents are given.
+    pub async fn start(
+        tools: &Tools,
+        run: String,
+        host: IpAddr,
+        tell: Tell,
+    ) -> io::Result<Serving> {
+        let listener = TcpListener::bind((host, 0)).await?;
+        let is_open = !host.is_loopback();
+        let token = is_open.then(random_secret).transpose().map_err(io::Error::other)?;
         let address = format!("http://{}", listener.local_addr()?);
         let log = Arc::new(move |event: &LogEvent<'_>| {
             if let LogEvent::Trouble(text) = event {
@@ -136,7 +145,7 @@ impl Serving {
             unknown: if tools.replays { StatusCode::NOT_FOUND } else { StatusCode::OK },
             catalog: tools.catalog.clone(),
             opens_runs: false,
-            token: None,
+            token: token.clone(),
             allowed_hosts: Vec::new(),
             limits: Limits::default(),
             mcp_listing: McpListing::default(),
@@ -146,7 +155,7 @@ impl Serving {
         let client = http_client().map_err(io::Error::other)?;
         let key = random_secret().map_err(io::Error::other)?;
         let (server, n_opened) = (Some(server), AtomicU64::new(0));
-        Ok(Serving { address, run, key, client, token: None, server, n_opened })
+        Ok(Serving { address, run, key, client, token, server, n_opened })
     }
 
     /// Connects to a running server. It records the calls of all its clients, so this run needs a
@@ -251,15 +260,23 @@ impl Serving {
     pub async fn open(&self, set: &str, id: &str) -> Result<OpenQuery, String> {
         // Queries of different sets may share an id, as may two queries of one set.
         let name = format!("{set}.{id}.{}", self.n_opened.fetch_add(1, Ordering::Relaxed) + 1);
-        let url = match &self.server {
-            None => self.open_there(&name).await.map_err(|why| why.to_string())?,
-            Some(server) => {
-                let seal = server.recorder().open(&self.run, &name, &self.key);
-                let seal = seal.map_err(|error| error.to_string())?;
-                format!("{}/{}/virtual", self.query_url(&name), seal.expose())
-            }
-        };
+        let url = self.open_named(&name).await?;
         Ok(OpenQuery { name, url })
+    }
+
+    /// Opens a query once more: its calls so far are forgotten, and its former URL records no more.
+    pub async fn renew(&self, query: &OpenQuery) -> Result<String, String> {
+        self.open_named(&query.name).await
+    }
+
+    /// Opens a query by its name on the server, and returns the URL for its calls.
+    async fn open_named(&self, name: &str) -> Result<String, String> {
+        let Some(server) = &self.server else {
+            return self.open_there(name).await.map_err(|why| why.to_string());
+        };
+        let seal = server.recorder().open(&self.run, name, &self.key);
+        let seal = seal.map_err(|error| error.to_string())?;
+        Ok(format!("{}/{}/virtual", self.query_url(name), seal.expose()))
     }
 
     async fn open_there(&self, query: &str) -> Result<String, NoAnswer> {

@@ -1,5 +1,6 @@
 //! A benchmark from its options to its outcome, with an agent in this process.
 
+use std::net::Ipv4Addr;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -31,6 +32,41 @@ impl Subject for Parrot {
     }
 }
 
+/// Begins anew twice before it answers, as an agent does that is lost with its machine.
+struct Renewing;
+
+impl Renewing {
+    async fn renewed(task: Task<'_>) -> Result<Answered, AgentError> {
+        let mut urls = vec![task.virtual_url.to_owned()];
+        for _ in 0..2 {
+            urls.push((task.renew)().await.map_err(AgentError)?);
+        }
+        // All but the secret part of an address stays the same.
+        let is_of_query =
+            |url: &String| url.contains("/runs/run/queries.") && url.ends_with("/virtual");
+        assert!(urls.iter().all(is_of_query), "{urls:?}");
+        urls.sort();
+        urls.dedup();
+        let final_answer = Some(format!("{} addresses", urls.len()));
+        Ok(Answered { final_answer, ..Answered::default() })
+    }
+}
+
+impl Subject for Renewing {
+    fn answer<'a>(&'a self, task: Task<'a>) -> Pending<'a, Result<Answered, AgentError>> {
+        Box::pin(Renewing::renewed(task))
+    }
+}
+
+#[test]
+fn an_agent_that_begins_anew_calls_tools_at_another_address() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut options = options(folder.path(), "");
+    options.agent.choice = AgentChoice::Own { agent: Box::new(Renewing), declared: json!(1) };
+    let result = run(options, &Heard::default()).expect("a result");
+    assert_eq!(result["results"][0]["system_answer"]["final_answer"], "3 addresses");
+}
+
 fn options(folder: &Path, fails_on: &'static str) -> BenchOptions {
     let mut settings = Settings::default();
     settings.tools.folder = vec![format!("{EXAMPLES}/tools")];
@@ -56,6 +92,7 @@ fn options(folder: &Path, fails_on: &'static str) -> BenchOptions {
         ask: AskOptions::default(),
         server: None,
         server_token: None,
+        host: Ipv4Addr::LOCALHOST.into(),
         reply_options: Vec::new(),
         run: RunPlace::Named(folder.join("run")),
         command: Vec::new(),

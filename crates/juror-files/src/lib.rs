@@ -36,7 +36,9 @@ mod watched;
 mod whole_file;
 pub mod zip;
 
-pub use load::{Lent, LoadError, load, load_settings, load_text, load_to_keep, reason};
+pub use load::{
+    Lent, LoadError, is_disk_failure, load, load_settings, load_text, load_to_keep, reason,
+};
 pub use plain_file::{read_plain, read_plain_text};
 pub use stream::open_stream;
 pub use watched::{CUT_SHORT, is_any_torn, torn_input};

@@ -37,6 +37,16 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
+/// Returns whether the disk failed, rather than the request being wrong: it is full, or broken.
+pub fn is_disk_failure(error: &io::Error) -> bool {
+    // Input/output errors (`EIO`) have no kind of their own, and those of temporary files no number. What a
+    // user may have got wrong has a kind.
+    const EIO: i32 = 5;
+    let is_broken = cfg!(unix) && error.kind() == io::Error::from_raw_os_error(EIO).kind();
+    let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    is_full || is_broken
+}
+
 /// Loads a file; `-` is standard input. Files whose name ends in `.gz` or `.zst`, or that start
 /// like one, are decompressed. The format follows the extension, or else the look of the text.
 pub fn load(name: &str) -> Result<Document, LoadError> {
@@ -181,6 +191,26 @@ mod tests {
     use super::*;
     #[cfg(unix)]
     use crate::watched::torn_input;
+
+    #[cfg(unix)]
+    #[test]
+    fn disks_fail_and_users_err() {
+        let raw = io::Error::from_raw_os_error;
+        let (enospc, eio, enoent, eacces) = (28, 5, 2, 13);
+        for (error, is_failure) in [
+            (raw(enospc), true),
+            (raw(eio), true),
+            (raw(enoent), false),
+            (raw(eacces), false),
+            // As errors of temporary files are: with a path, and without a number.
+            (io::Error::new(raw(eio).kind(), "Input/output error at path x"), true),
+            (io::Error::new(raw(enoent).kind(), "no such file at path x"), false),
+            (io::ErrorKind::IsADirectory.into(), false),
+            (io::Error::other("it is not a regular file"), false),
+        ] {
+            assert_eq!(is_disk_failure(&error), is_failure, "{error}");
+        }
+    }
 
     #[test]
     fn a_large_file_is_kept_unless_it_changes() {

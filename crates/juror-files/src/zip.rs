@@ -21,8 +21,11 @@ pub enum ZipError {
     TooLarge(String),
 }
 
-/// The largest entry, decompressed.
-const MOST: u64 = 1 << 30;
+/// The largest entry of a small file, decompressed.
+const MOST_OF_ANY: u64 = 64 << 20;
+
+/// The largest entry of a large file, as a multiple of its size.
+const TIMES: u64 = 100;
 
 /// An entry of a ZIP file.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub struct Entry<'b> {
     pub name: String,
     method: u16,
     packed: &'b [u8],
+    /// How large it may become.
+    most: u64,
 }
 
 /// Whether bytes are a ZIP file.
@@ -38,7 +43,8 @@ pub fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
 }
 
-/// Returns the entries by the list at the end of the file.
+/// Returns the entries by the list at the end of the file. Entries that share bytes are refused: a small file
+/// could name the same large content thousands of times.
 pub fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, ZipError> {
     let end = memchr::memmem::rfind(bytes, b"PK\x05\x06").ok_or(ZipError::Broken)?;
     let mut count = u64::from(u16_at(bytes, end + 10)?);
@@ -51,8 +57,13 @@ pub fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, ZipError> {
     }
     let mut at = usize::try_from(at).map_err(|_| ZipError::Broken)?;
     let mut entries = Vec::new();
+    let mut n_packed = 0;
     for _ in 0..count {
         let (entry, next) = entry(bytes, at)?;
+        n_packed += entry.packed.len();
+        if n_packed > bytes.len() {
+            return Err(ZipError::Broken);
+        }
         entries.push(entry);
         at = next;
     }
@@ -76,7 +87,8 @@ fn entry(bytes: &[u8], at: usize) -> Result<(Entry<'_>, usize), ZipError> {
         30 + usize::from(u16_at(bytes, header + 26)?) + usize::from(u16_at(bytes, header + 28)?);
     let packed = usize::try_from(packed).map_err(|_| ZipError::Broken)?;
     let packed = slice(bytes, header + before, packed)?;
-    let entry = Entry { name, method: u16_at(bytes, at + 10)?, packed };
+    let most = MOST_OF_ANY.max(TIMES * bytes.len() as u64);
+    let entry = Entry { name, method: u16_at(bytes, at + 10)?, packed, most };
     Ok((entry, at + 46 + name_length + extra_length + comment_length))
 }
 
@@ -116,8 +128,8 @@ impl Entry<'_> {
 
     fn unpack(&self, decoder: impl Read) -> Result<Vec<u8>, ZipError> {
         let mut plain = Vec::new();
-        decoder.take(MOST + 1).read_to_end(&mut plain).map_err(|_| ZipError::Broken)?;
-        if plain.len() as u64 > MOST {
+        decoder.take(self.most + 1).read_to_end(&mut plain).map_err(|_| ZipError::Broken)?;
+        if plain.len() as u64 > self.most {
             Err(ZipError::TooLarge(self.name.clone()))
         } else {
             Ok(plain)
@@ -229,5 +241,31 @@ mod tests {
             assert!(entries(&bytes[..end]).is_err(), "{end}");
         }
         assert_eq!(entries(b"PK\x05\x06").err(), Some(ZipError::Broken));
+    }
+
+    #[test]
+    fn no_entry_becomes_larger_than_its_file_allows() {
+        let text = " ".repeat(1 << 20);
+        let bytes = packed(&[("a", 8, &text), ("b", 93, &text)]);
+        for mut entry in entries(&bytes).expect("entries") {
+            assert_eq!(entry.most, MOST_OF_ANY);
+            entry.most = 1 << 20;
+            assert!(entry.read().is_ok());
+            entry.most -= 1;
+            assert_eq!(entry.read(), Err(ZipError::TooLarge(entry.name.clone())));
+        }
+    }
+
+    #[test]
+    fn entries_that_share_their_bytes_are_refused() {
+        let bytes = packed(&[("a", 0, &"x".repeat(200))]);
+        let (list, end) = (bytes.len() - 22 - 47, bytes.len() - 22);
+        let mut many = bytes[..end].to_vec();
+        many.extend(bytes[list..end].repeat(9));
+        many.extend(&bytes[end..]);
+        let count = many.len() - 12;
+        many[count] = 10;
+        assert!(entries(&bytes).is_ok());
+        assert_eq!(entries(&many).map(|_| ()), Err(ZipError::Broken));
     }
 }

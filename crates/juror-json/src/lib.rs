@@ -36,6 +36,7 @@
 pub mod cursor;
 mod exact_number;
 mod form;
+mod line;
 mod object;
 pub mod python;
 mod reader;
@@ -45,6 +46,7 @@ mod value;
 
 pub use exact_number::{ExactNumber, is_exact};
 pub use form::FormKey;
+pub use line::on_one_line;
 pub use object::{MapOnly, Object, ObjectKey};
 pub use reader::{end_of_string, from_str, read_with};
 pub use string::{

@@ -19,8 +19,12 @@ pub fn append_label(path: &Path, line: &LabelLine<'_>) -> io::Result<()> {
     if !ends_with_a_line(&mut file)? {
         text.insert(0, '\n');
     }
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
+    let length = file.metadata()?.len();
+    if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
+        // Whoever is told that a label is not kept finds no part of it either.
+        let _ = file.set_len(length);
+        return Err(error);
+    }
     if is_new {
         sync_folder(path);
     }

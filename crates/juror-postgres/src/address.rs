@@ -37,7 +37,7 @@ pub struct Address {
     pub(crate) schema: String,
     pub(crate) tls: Tls,
     pub(crate) patience: Duration,
-    connect_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
     /// The name of one run in the database.
     run: Option<String>,
 }

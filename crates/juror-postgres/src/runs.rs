@@ -345,5 +345,5 @@ fn texts<const N: usize>(texts: [&str; N]) -> Values {
 
 /// The error of a file on this machine.
 fn failed(path: &Path, error: &io::Error) -> StoreError {
-    StoreError::Failed { path: path.to_owned(), reason: error.to_string() }
+    StoreError::failing(path, error)
 }

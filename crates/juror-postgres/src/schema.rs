@@ -5,7 +5,7 @@ use tokio_postgres::{Client, Error, GenericClient, Transaction};
 
 use crate::address::Address;
 use crate::session::client;
-use crate::trouble::{in_words, trouble};
+use crate::trouble::{in_words, silent, trouble};
 
 /// What each version adds to the one before.
 const CHANGES: &[&str] = &[
@@ -37,13 +37,24 @@ pub struct Checked {
 /// Looks at a server and its tables, without changing anything.
 pub fn check(address: &Address) -> Result<Checked, StoreError> {
     let (session, own) = (crate::session::Session::open(address.clone())?, address.clone());
-    juror_store::wait(session.there(async move {
-        let client = client(&own).await?;
-        let words = |error: Error| in_words(&own, &error);
-        let server = client.query_one("SHOW server_version", &[]).await.map_err(words)?.get(0);
-        let version = version(&client, &own).await.map_err(words)?;
-        Ok(Checked { place: own.to_string(), server, version, wanted: CHANGES.len() })
-    }))
+    juror_store::wait(session.there(async move { in_time(&own, look(&own)).await }))
+}
+
+async fn look(address: &Address) -> Result<Checked, StoreError> {
+    let client = client(address).await?;
+    let words = |error: Error| in_words(address, &error);
+    let server = client.query_one("SHOW server_version", &[]).await.map_err(words)?.get(0);
+    let version = version(&client, address).await.map_err(words)?;
+    Ok(Checked { place: address.to_string(), server, version, wanted: CHANGES.len() })
+}
+
+/// Waits for a server no longer than its address says.
+async fn in_time<T>(
+    address: &Address,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let done = tokio::time::timeout(address.patience, work).await;
+    done.unwrap_or_else(|_| Err(silent(address, address.patience)))
 }
 
 /// Makes the tables, or updates them; returns the version that was there before.
@@ -58,16 +69,19 @@ pub fn migrate(address: &Address) -> Result<Option<usize>, StoreError> {
 /// Makes sure that the tables are those of this release. Makes them only if there are none: others
 /// may still use older ones.
 pub(crate) async fn prepare(address: &Address) -> Result<(), StoreError> {
-    let mut client = client(address).await?;
-    if !is_ready(&client, address).await? {
-        update(&mut client, address, CHANGES).await?;
-    }
-    Ok(())
+    let prepare = async {
+        let mut client = client(address).await?;
+        if !is_ready(&client, address).await? {
+            update(&mut client, address, CHANGES).await?;
+        }
+        Ok(())
+    };
+    in_time(address, prepare).await
 }
 
 /// Returns whether there are tables, and refuses those of another release.
 pub(crate) async fn is_there(address: &Address) -> Result<bool, StoreError> {
-    is_ready(&client(address).await?, address).await
+    in_time(address, async { is_ready(&client(address).await?, address).await }).await
 }
 
 async fn is_ready(client: &Client, address: &Address) -> Result<bool, StoreError> {

@@ -8,14 +8,14 @@ use std::time::Duration;
 use juror_store::StoreError;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Error, NoTls, Row, Socket, Statement};
 
 use crate::address::{Address, Tls};
 use crate::tls::MakeTls;
-use crate::trouble::{in_words, is_gone, pooled, trouble};
+use crate::trouble::{in_words, is_gone, pooled, silent, trouble};
 use crate::turns::{Turns, locked};
 
 /// The channel on which processes tell each other that a turn has ended.
@@ -98,8 +98,14 @@ impl Session {
     }
 
     async fn begin(&self) -> Result<(), StoreError> {
+        let limit = self.address.connect_timeout;
+        let begun = timeout(limit, self.begin_now()).await;
+        begun.unwrap_or_else(|_| Err(silent(&self.address, limit)))
+    }
+
+    async fn begin_now(&self) -> Result<(), StoreError> {
         let words = |error: Error| in_words(&self.address, &error);
-        let connected = connect(&self.address, &self.turns).await?;
+        let connected = connect_now(&self.address, &self.turns).await?;
         let pid = "SELECT pg_backend_pid()";
         let own = connected.client.query_one(pid, &[]).await.map_err(words)?;
         let beside = client(&self.address).await?;
@@ -144,14 +150,17 @@ impl Session {
         let mut until = None;
         loop {
             let connected = self.connected().await?;
-            let error = match connected.query(sql, values).await {
-                Ok(rows) => return Ok(rows),
-                Err(error) => error,
+            let patience = self.address.patience;
+            // A server that says nothing is not there, though the connection may stand.
+            let (error, may_pass) = match timeout(patience, connected.query(sql, values)).await {
+                Ok(Ok(rows)) => return Ok(rows),
+                Ok(Err(error)) => (in_words(&self.address, &error), is_gone(&error)),
+                Err(_) => (silent(&self.address, patience), true),
             };
             let now = Instant::now();
-            let until = *until.get_or_insert(now + self.address.patience);
-            if !is_gone(&error) || now > until {
-                return Err(in_words(&self.address, &error));
+            let until = *until.get_or_insert(now + patience);
+            if !may_pass || now > until {
+                return Err(error);
             }
             self.lose(&connected).await;
         }
@@ -228,9 +237,16 @@ impl Session {
     }
 }
 
+/// Connects for a session, in the time that the address gives.
+async fn connect(address: &Address, turns: &Arc<Turns>) -> Result<Connected, StoreError> {
+    let limit = address.connect_timeout;
+    let connected = timeout(limit, connect_now(address, turns)).await;
+    connected.unwrap_or_else(|_| Err(silent(address, limit)))
+}
+
 /// Connects for a session: with the schema in its path, listening, and with the locks that it held
 /// before.
-async fn connect(address: &Address, turns: &Arc<Turns>) -> Result<Connected, StoreError> {
+async fn connect_now(address: &Address, turns: &Arc<Turns>) -> Result<Connected, StoreError> {
     let client = open(address, Some(turns.clone())).await?;
     let words = |error: Error| in_words(address, &error);
     // The server too notices a machine that vanishes, and lets others have its locks.
@@ -249,7 +265,9 @@ async fn connect(address: &Address, turns: &Arc<Turns>) -> Result<Connected, Sto
 
 /// Connects for a while, outside of a session.
 pub(crate) async fn client(address: &Address) -> Result<Client, StoreError> {
-    open(address, None).await
+    let limit = address.connect_timeout;
+    let opened = timeout(limit, open(address, None)).await;
+    opened.unwrap_or_else(|_| Err(silent(address, limit)))
 }
 
 async fn open(address: &Address, turns: Option<Arc<Turns>>) -> Result<Client, StoreError> {

@@ -1,6 +1,7 @@
 //! What a server complains about, in words.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use juror_store::StoreError;
 use tokio_postgres::Error;
@@ -19,6 +20,11 @@ pub(crate) fn trouble(
     hint: Option<&'static str>,
 ) -> StoreError {
     StoreError::Server { place: address.to_string(), problem: problem.into(), hint }
+}
+
+/// Returns the error about a server that says nothing.
+pub(crate) fn silent(address: &Address, limit: Duration) -> StoreError {
+    trouble(address, format!("no reply within {} s", limit.as_secs_f64()), None)
 }
 
 /// Returns the error about a pooler that gives each transaction another session.

@@ -75,7 +75,7 @@ def blocks() -> dict[str, str]:
     """The blocks of the page, by the framework whose name stands before them."""
     page = PAGE.read_text(encoding="utf-8")
     section = page[page.index("### Frameworks") : page.index("## Servers")]
-    found = re.findall(r"\*\*(.+?)\.\*\* .+?\n\n```python\n(.*?)```", section, re.DOTALL)
+    found = re.findall(r"\*\*(.+?)\.\*\* .+?\n\n```python[^\n]*\n(.*?)```", section, re.DOTALL)
     return dict(found)
 
 

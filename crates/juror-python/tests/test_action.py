@@ -208,7 +208,7 @@ def test_inputs_are_never_part_of_a_script() -> None:
 
 def test_the_shell_of_other_forges_does_the_same(runner: Runner) -> None:
     page = (PROJECT / "docs/pipelines.md").read_text(encoding="utf-8")
-    shell = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[0]
+    shell = re.findall(r"^```sh[^\n]*\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[0]
     install, rest = shell.split("\n", 1)
     assert install.startswith("pip install")
     (runner.folder / "gates.yaml").write_text("gates:\n- {questions: [peru], may_break: 0}\n")

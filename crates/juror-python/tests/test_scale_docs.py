@@ -21,7 +21,7 @@ def blocks() -> dict[str, str]:
     found = {}
     for section in sections:
         name, _, rest = section.partition("\n")
-        code = re.search(r"```python\n(.*?)```", rest, flags=re.DOTALL)
+        code = re.search(r"```python[^\n]*\n(.*?)```", rest, flags=re.DOTALL)
         if code is not None:
             found[name] = code[1]
     return found
@@ -63,8 +63,17 @@ def test_an_evaluator_is_called_as_described() -> None:
     assert names["partial"].finish()["aggregates"]["micro"]["steps_score"]["mean"] == 0.8
 
 
+def test_partials_merge_as_described(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (PROJECT / "docs/scale.md").read_text(encoding="utf-8")
+    (code,) = [code for code in re.findall(r"```python[^\n]*\n(.*?)```", text, flags=re.DOTALL) if ".merge(" in code]
+    evaluate = juror.Evaluator(profile="6")
+    first, *others = [evaluate.partial(juror.to_arrow(rows()[at::3])) for at in range(3)]
+    exec(compile(code, "docs/scale.md, merging", "exec"), {"first": first, "others": others})
+    assert "'mean': 0.8" in capsys.readouterr().out
+
+
 def test_engines_are_called_as_described() -> None:
     """They run in ``bench/engines``; here what is called has to exist."""
-    for engine in ("Ray", "Spark"):
+    for engine in ("Ray", "Attempts on Ray", "Spark"):
         for called in re.findall(r"juror\.(ray|spark)\.(\w+)\(", blocks()[engine]):
             assert callable(getattr(getattr(juror, called[0]), called[1]))

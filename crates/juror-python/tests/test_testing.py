@@ -151,7 +151,7 @@ def test_a_suite_of_pytest_shows_the_reasons(tmp_path: Path) -> None:
 
 def test_the_page_about_it_is_true(tmp_path: Path) -> None:
     page = (PROJECT / "docs/testing.md").read_text("utf-8")
-    blocks = re.findall(r"^```(python|ini|text)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```(python|ini|text)[^\n]*\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     (conftest,) = [text for _, text in blocks if text.startswith("pytest_plugins")]
     (ini,) = [text for kind, text in blocks if kind == "ini"]
     (failed,) = [text for kind, text in blocks if kind == "text"]

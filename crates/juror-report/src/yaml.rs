@@ -104,14 +104,39 @@ fn write_key(key: &str, depth: usize, out: &mut Vec<u8>) {
 fn write_flow(json: &str, out: &mut Vec<u8>) {
     let mut copied = 0;
     for (start, end) in strings_of(json) {
+        write_numbers(&json[copied..start], out);
         let is_key = json[end..].trim_ascii_start().starts_with(':');
         if is_key && end - start > LONGEST_KEY {
-            out.extend_from_slice(&json.as_bytes()[copied..start]);
             out.extend_from_slice(b"? ");
-            copied = start;
         }
+        out.extend_from_slice(&json.as_bytes()[start..end]);
+        copied = end;
     }
-    write_line(&json[copied..], out);
+    write_numbers(&json[copied..], out);
+    out.push(b'\n');
+}
+
+/// Writes JSON without strings. Older parsers take `1e-7` for a text: a number with an exponent needs a point,
+/// and the exponent a sign.
+fn write_numbers(json: &str, out: &mut Vec<u8>) {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+    let mut rest = json;
+    while let Some(start) = rest.find(|c: char| c == '-' || c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let (number, after) =
+            number.split_at(number.find(|c| !is_of_number(c)).unwrap_or(number.len()));
+        out.extend_from_slice(before.as_bytes());
+        match number.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => {
+                let point = if mantissa.contains('.') { "" } else { ".0" };
+                let sign = if exponent.starts_with(['+', '-']) { "" } else { "+" };
+                out.extend_from_slice(format!("{mantissa}{point}e{sign}{exponent}").as_bytes());
+            }
+            None => out.extend_from_slice(number.as_bytes()),
+        }
+        rest = after;
+    }
+    out.extend_from_slice(rest.as_bytes());
 }
 
 /// Finds the strings in JSON: the range of each, including quotes.
@@ -228,6 +253,26 @@ mod tests {
         write_item(json, &mut out);
         let expected = "- a: plain text\n  b:\n  - 1\n  - - 2\n    - {}\n  - c: null\n    d: |-\n      two\n      lines\n  e:\n    f: []\n  g: |\n    x\n    y\n";
         assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
+    }
+
+    #[test]
+    fn numbers_stay_numbers_for_older_parsers() {
+        for (json, yaml) in [
+            ("1e-7", "1.0e-7\n"),
+            ("-2.5E300", "-2.5e+300\n"),
+            ("1e+22", "1.0e+22\n"),
+            ("[1e5, -0, \"1e5\"]", "- 1.0e+5\n- -0\n- \"1e5\"\n"),
+        ] {
+            assert_eq!(yaml_of_json(json), yaml);
+            let read = juror_document::yaml_to_json(yaml).expect("YAML");
+            assert!(juror_document::same_json(&read, json), "{read} instead of {json}");
+        }
+        // Beyond the deepest block, JSON stands as it is but for its numbers.
+        let deep = format!("{}{{\"e\": [1e5, true, \"2e5\"]}}{}", "[".repeat(70), "]".repeat(70));
+        assert!(
+            yaml_of_json(&deep)
+                .ends_with(&format!("[{{\"e\": [1.0e+5, true, \"2e5\"]}}{}\n", "]".repeat(6)))
+        );
     }
 
     #[test]

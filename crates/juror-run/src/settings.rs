@@ -515,7 +515,7 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// A model that speaks OpenAI's protocol at an address, or OpenAI's own, with nothing else said.
+    /// A model that speaks `OpenAI`'s protocol at an address, or `OpenAI`'s own, with nothing else said.
     pub fn at(base_url: Option<String>, model: &str) -> ModelSettings {
         let provider = if base_url.is_some() { "openai_compatible" } else { "openai" };
         ModelSettings {

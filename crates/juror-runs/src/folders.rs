@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use juror_files::{WholeFile, reason};
+use juror_files::{WholeFile, is_disk_failure, reason};
 use juror_store::{HeldRun, Pending, RunChange, RunStore, StoreError};
 
 use crate::manifest::Manifest;
@@ -191,5 +191,10 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 }
 
 fn failed(path: &Path, error: &io::Error) -> StoreError {
-    StoreError::Failed { path: path.to_owned(), reason: reason(error) }
+    let (path, reason) = (path.to_owned(), reason(error));
+    if is_disk_failure(error) {
+        StoreError::Disk { path, reason }
+    } else {
+        StoreError::Failed { path, reason }
+    }
 }

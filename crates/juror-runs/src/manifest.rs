@@ -232,8 +232,10 @@ impl Manifest {
     /// Writes the manifest into a folder, completely or not at all.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = WholeFile::begin_private(&path_in(folder))?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
+        // In one piece: a writer that gets each word of JSON would make a thousand calls.
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        file.write_all(&text)?;
         file.finish()
     }
 

@@ -85,10 +85,7 @@ impl RunFolder {
 
     /// Returns a temporary folder for files of a run.
     pub(crate) fn desk() -> Result<tempfile::TempDir, StoreError> {
-        let cannot = |error: io::Error| StoreError::Open {
-            path: std::env::temp_dir(),
-            reason: error.to_string(),
-        };
+        let cannot = |error: io::Error| StoreError::opening(&std::env::temp_dir(), &error);
         tempfile::Builder::new().prefix("juror-run").tempdir().map_err(cannot)
     }
 
@@ -143,8 +140,7 @@ impl SharedRun {
     fn new(store: Arc<dyn RunStore>, name: &str) -> Result<SharedRun, StoreError> {
         let desk = RunFolder::desk()?;
         let path = desk.path().join(name);
-        let cannot =
-            |error: io::Error| StoreError::Open { path: path.clone(), reason: error.to_string() };
+        let cannot = |error: io::Error| StoreError::opening(&path, &error);
         std::fs::create_dir(&path).map_err(cannot)?;
         Ok(SharedRun {
             store,

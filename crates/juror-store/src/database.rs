@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,6 +41,14 @@ pub enum StoreError {
     /// Reading or writing failed.
     #[error("{}: {reason}", path.display())]
     Failed {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// The disk is full or broken.
+    #[error("{}: {reason}", path.display())]
+    Disk {
         /// The file.
         path: PathBuf,
         /// The reason.
@@ -97,8 +106,35 @@ impl StoreError {
 
     /// Whether something outside failed, rather than the request being wrong.
     pub fn is_outside(&self) -> bool {
-        matches!(self, StoreError::Server { .. })
+        matches!(self, StoreError::Server { .. } | StoreError::Disk { .. })
     }
+
+    /// The error of a file or folder that cannot be created or opened.
+    pub fn opening(path: &Path, error: &io::Error) -> StoreError {
+        let (path, reason) = (path.to_owned(), error.to_string());
+        if is_disk_failure(error) {
+            StoreError::Disk { path, reason: format!("cannot open: {reason}") }
+        } else {
+            StoreError::Open { path, reason }
+        }
+    }
+
+    /// The error of a file that cannot be read or written.
+    pub fn failing(path: &Path, error: &io::Error) -> StoreError {
+        let (path, reason) = (path.to_owned(), error.to_string());
+        if is_disk_failure(error) {
+            StoreError::Disk { path, reason }
+        } else {
+            StoreError::Failed { path, reason }
+        }
+    }
+}
+
+/// Whether a disk is full or broken (`EIO`, for which there is no kind).
+fn is_disk_failure(error: &io::Error) -> bool {
+    const EIO: i32 = 5;
+    let is_broken = cfg!(unix) && error.raw_os_error() == Some(EIO);
+    is_broken || matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// A kind of store.
@@ -283,10 +319,14 @@ impl Database {
     }
 
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        let (path, reason) = (self.path.clone(), error.to_string());
         if is_damage(error) {
-            return StoreError::Damaged { path: self.path.clone(), reason: error.to_string() };
+            StoreError::Damaged { path, reason }
+        } else if is_of_disk(error) {
+            StoreError::Disk { path, reason }
+        } else {
+            StoreError::Failed { path, reason }
         }
-        StoreError::Failed { path: self.path.clone(), reason: error.to_string() }
     }
 }
 
@@ -323,8 +363,7 @@ impl FileId {
 /// Connects to a file, creating it if necessary.
 fn make(path: &Path, kind: &StoreKind) -> Result<Connection, StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)
-        .map_err(|error| StoreError::Open { path: path.to_owned(), reason: error.to_string() })?;
+    std::fs::create_dir_all(folder).map_err(|error| StoreError::opening(path, &error))?;
     // Two processes that create the file at once must not delete what the other has just written.
     let _turn = turn_in(folder);
     if !path.exists() {
@@ -334,6 +373,11 @@ fn make(path: &Path, kind: &StoreKind) -> Result<Connection, StoreError> {
             beside.push(ending);
             let _ = std::fs::remove_file(beside);
         }
+    }
+    // SQLite does not say why a file cannot be made; the system does.
+    if !path.exists() {
+        let made = File::options().append(true).create(true).open(path);
+        made.map_err(|error| StoreError::opening(path, &error))?;
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     connect(path, kind, flags)
@@ -497,9 +541,29 @@ fn opening_error(path: &Path, error: &rusqlite::Error) -> StoreError {
     let (path, reason) = (path.to_owned(), error.to_string());
     if is_damage(error) {
         StoreError::Damaged { path, reason }
+    } else if is_of_disk(error) || is_passing(&path, error) {
+        StoreError::Disk { path, reason: format!("cannot open: {reason}") }
     } else {
         StoreError::Open { path, reason }
     }
+}
+
+/// Whether `SQLite` could not make a file beside a store although its folder takes files: then the disk
+/// failed, and not the user.
+fn is_passing(path: &Path, error: &rusqlite::Error) -> bool {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push("-try");
+    let takes_files = || {
+        let made = File::create(&beside);
+        let _ = std::fs::remove_file(&beside);
+        made.map_or_else(|error| is_disk_failure(&error), |_| true)
+    };
+    error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && path.is_file() && takes_files()
+}
+
+/// Whether the disk is full, or fails.
+fn is_of_disk(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {

@@ -9,6 +9,9 @@
 //! [`Ended`] runs a program to its end, and [`Serving`] one that serves; `Postgres` starts a database
 //! of its own. [`HttpServer`] answers requests on loopback as a test says, also badly.
 //!
+//! Things go wrong by [`Interference`] (system calls that fail, and kills in between), [`Disk`] (full or not
+//! writable), [`Proxy`] (a network that cuts, delays and garbles) and [`ClockJump`].
+//!
 //! ```
 //! use juror_testing::{Random, near, project, run_cases, same};
 //! use serde_json::json;
@@ -23,6 +26,8 @@
 //!
 //! You will not find anything the program needs here, nor another crate of the project.
 
+#[cfg(unix)]
+mod faults;
 mod http_server;
 #[cfg(target_os = "linux")]
 mod postgres;
@@ -32,6 +37,8 @@ mod recorded;
 mod same;
 mod schema;
 
+#[cfg(unix)]
+pub use faults::{ClockJump, Disk, Fault, Interference, Mishap, Proxy};
 pub use http_server::{HttpReply, HttpRequest, HttpServer};
 #[cfg(target_os = "linux")]
 pub use postgres::{Pooler, Postgres, SmallDisk};

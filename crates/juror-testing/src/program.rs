@@ -50,14 +50,26 @@ impl Serving {
     ///
     /// Panics if it cannot be started, or prints something else.
     pub fn start(command: &mut Command) -> Serving {
+        Serving::try_start(command).unwrap_or_else(|code| panic!("it ended early: exit {code}"))
+    }
+
+    /// Starts a program in the same way; returns its exit code if it ends before it listens.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it cannot be started, or prints something else.
+    pub fn try_start(command: &mut Command) -> Result<Serving, i32> {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("a line");
+        if line.is_empty() {
+            return Err(child.wait().expect("ended").code().unwrap_or(-1));
+        }
         let address = line.trim().strip_prefix("http://").map(str::to_owned);
         let address = address.unwrap_or_else(|| panic!("`{line}` is no address"));
-        Serving { child, address }
+        Ok(Serving { child, address })
     }
 
     /// Where it listens, with `http://`.

@@ -19,30 +19,47 @@ type ByApi = HashMap<(ApiPath, Alike), Arc<Mutex<ApiArguments>>>;
 struct ApiArguments {
     by_form: HashMap<String, String>,
     has_folders: bool,
+    /// How many of the recorded replies are indexed.
+    n_recorded: usize,
     /// The id of the last indexed reply in each store.
     read_to: Vec<i64>,
 }
 
+/// Where the keys of an API are.
+pub(crate) struct Places<F, R, S> {
+    /// Returns those in cache folders; called once per API.
+    pub(crate) in_folders: F,
+    /// Returns those that this process has recorded, but the first so many.
+    pub(crate) recorded: R,
+    pub(crate) stores: S,
+}
+
 impl ArgumentIndex {
-    /// Finds the key of a reply whose arguments are equivalent to `input`. Calls `in_folders` once
-    /// per API.
+    /// Finds the key of a reply whose arguments are equivalent to `input`.
     pub(crate) fn find<'s>(
         &self,
         (names, alike): (&ApiPath, Alike),
         input: &str,
-        in_folders: impl FnOnce() -> Vec<String>,
-        stores: impl Iterator<Item = &'s dyn ToolStore>,
+        places: Places<
+            impl FnOnce() -> Vec<String>,
+            impl FnOnce(usize) -> Vec<String>,
+            impl Iterator<Item = &'s dyn ToolStore>,
+        >,
     ) -> Result<Option<String>, StoreError> {
         let Ok(wanted) = alike_str_of_json(input, alike) else { return Ok(None) };
         let keys = locked(&self.0).entry((names.clone(), alike)).or_default().clone();
         let mut keys = locked(&keys);
         if !keys.has_folders {
-            for key in in_folders() {
+            for key in (places.in_folders)() {
                 keys.add(key, alike);
             }
             keys.has_folders = true;
         }
-        for (n, store) in stores.enumerate() {
+        for key in (places.recorded)(keys.n_recorded) {
+            keys.add(key, alike);
+            keys.n_recorded += 1;
+        }
+        for (n, store) in places.stores.enumerate() {
             if keys.read_to.len() == n {
                 keys.read_to.push(0);
             }

@@ -12,7 +12,7 @@ use juror_store::{NewReply, Origin, StoreError, ToolStore, Turn};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::argument_index::ArgumentIndex;
+use crate::argument_index::{ArgumentIndex, Places};
 use crate::cache_folder::{ApiPath, CacheFolder, read_entries};
 use crate::call::{NumberMatching, ToolCall};
 use crate::cassette::Cassette;
@@ -137,10 +137,7 @@ impl Cached {
             return Ok(Some(known));
         }
         let names = call.api_path();
-        let mut found = self.cassette.as_ref().and_then(|cassette| cassette.get(call.id()));
-        if found.is_none() {
-            found = self.find_exact(&names, &call.key)?;
-        }
+        let mut found = self.find_exact(&names, &call.key)?;
         for alike in self.forms(call) {
             if found.is_none() {
                 found = self.find_alike(&names, call, alike)?;
@@ -158,6 +155,10 @@ impl Cached {
         names: &ApiPath,
         key: &str,
     ) -> Result<Option<Arc<KnownReply>>, StoreError> {
+        let recorded = self.cassette.as_ref().and_then(|cassette| cassette.get(names, key));
+        if recorded.is_some() {
+            return Ok(recorded);
+        }
         let kept = match &self.writer {
             Some(writer) => writer.store().get(names, key)?,
             None => None,
@@ -224,10 +225,12 @@ impl Cached {
             Some(file) => file.keys().cloned().collect(),
             None => Vec::new(),
         };
-        let stores = self.all_stores();
-        let Some(key) =
-            self.alike.find((names, alike), call.compared_input(), in_folders, stores)?
-        else {
+        let recorded = |n| {
+            let cassette = self.cassette.as_ref();
+            cassette.map_or_else(Vec::new, |cassette| cassette.keys_after(names, n))
+        };
+        let places = Places { in_folders, recorded, stores: self.all_stores() };
+        let Some(key) = self.alike.find((names, alike), call.compared_input(), places)? else {
             return Ok(None);
         };
         let known = self.find_exact(names, &key)?;
@@ -293,8 +296,7 @@ impl Cached {
         call: &ToolCall,
         new: NewReply,
     ) -> Result<(Arc<KnownReply>, bool), String> {
-        let id = call.id().to_owned();
-        let kept = tokio::task::spawn_blocking(move || cassette.keep(&id, new)).await;
+        let kept = tokio::task::spawn_blocking(move || cassette.keep(new)).await;
         let (known, was_known) = kept.map_err(|error| error.to_string())??;
         self.memory.insert(call.id().to_owned(), known.clone());
         Ok((known, was_known))

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
 use hashbrown::HashMap;
+use indexmap::IndexMap;
 use juror_files::WholeFile;
 use juror_json::python::{JsonStyle, dump_json};
 use juror_mcp::Listing;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::cache_folder::{add_replies, read_entries};
+use crate::cache_folder::{ApiPath, add_replies, read_entries};
 use crate::cached::KnownReply;
 use crate::reply_writer::Keeping;
 
@@ -27,8 +28,8 @@ const POOL: &str = "pool";
 pub(crate) struct Cassette {
     root: PathBuf,
     keeping: Keeping,
-    /// What this process has recorded, by the ids of calls.
-    recorded: Mutex<HashMap<String, Arc<KnownReply>>>,
+    /// What this process has recorded: of each API, replies by their arguments, in order.
+    recorded: Mutex<HashMap<ApiPath, IndexMap<String, Arc<KnownReply>>>>,
 }
 
 impl Cassette {
@@ -37,13 +38,20 @@ impl Cassette {
     }
 
     /// Returns what this process has recorded for a call.
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<KnownReply>> {
-        self.locked().get(id).cloned()
+    pub(crate) fn get(&self, names: &ApiPath, key: &str) -> Option<Arc<KnownReply>> {
+        self.locked().get(names)?.get(key).cloned()
+    }
+
+    /// Returns the arguments that this process has recorded for an API, but the first `n`.
+    pub(crate) fn keys_after(&self, names: &ApiPath, n: usize) -> Vec<String> {
+        let recorded = self.locked();
+        let own = recorded.get(names).into_iter().flat_map(IndexMap::keys);
+        own.skip(n).cloned().collect()
     }
 
     /// Writes a reply to its file. Returns the reply that counts from now on, and whether it was
     /// known: another process may have recorded one.
-    pub(crate) fn keep(&self, id: &str, new: NewReply) -> Result<(Arc<KnownReply>, bool), String> {
+    pub(crate) fn keep(&self, new: NewReply) -> Result<(Arc<KnownReply>, bool), String> {
         let entries = vec![(new.key.clone(), new.reply.clone())];
         let added = add_replies(&self.root, &new.names, entries, self.keeping);
         let (n_new, _) = added.map_err(|problem| problem.to_string())?;
@@ -51,7 +59,7 @@ impl Cassette {
         let written = if was_known { self.written(&new) } else { None };
         let reply = written.unwrap_or(new.reply);
         let known = Arc::new(KnownReply::new(&reply, new.origin, None));
-        self.locked().insert(id.to_owned(), known.clone());
+        self.locked().entry(new.names).or_default().insert(new.key, known.clone());
         Ok((known, was_known))
     }
 
@@ -63,7 +71,7 @@ impl Cassette {
         entries.into_iter().find(|(key, _)| *key == new.key).map(|(_, reply)| reply)
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<String, Arc<KnownReply>>> {
+    fn locked(&self) -> MutexGuard<'_, HashMap<ApiPath, IndexMap<String, Arc<KnownReply>>>> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-use crate::real::{encoded, no_reply};
+use crate::real::{encoded, no_reply, not_sent};
 use crate::source::NoReply;
 
 /// The parts of a request.
@@ -38,7 +38,7 @@ pub(crate) fn described_request(
     input: &str,
 ) -> Result<DescribedRequest, NoReply> {
     let arguments =
-        entries_of_json(input).map_err(|_| no_reply("the arguments are not an object"))?;
+        entries_of_json(input).map_err(|_| not_sent("the arguments are not an object"))?;
     let mut placed = Placed { path: described.path.clone(), ..Placed::default() };
     for (name, value) in arguments.into_iter().filter(|(name, _)| name != "toolbench_key") {
         let value: Value = dump_json(value, JsonStyle::Wire)
@@ -50,7 +50,7 @@ pub(crate) fn described_request(
     }
     if let Some((_, rest)) = placed.path.split_once('{') {
         let name = rest.split('}').next().unwrap_or_default();
-        return Err(no_reply(format!("the argument `{name}` of the address is missing")));
+        return Err(not_sent(format!("the argument `{name}` of the address is missing")));
     }
     let mut url = placed.address(api, described, base)?;
     if !placed.query.is_empty() {
@@ -84,7 +84,7 @@ impl Placed {
                 // These would lead to another path, even if they were escaped.
                 if matches!(text.trim(), "" | "." | "..") {
                     let why = format!("`{text}` cannot be part of an address (`{name}`)");
-                    return Err(no_reply(why));
+                    return Err(not_sent(why));
                 }
                 self.path = self.path.replace(&format!("{{{name}}}"), &encoded(&text));
             }
@@ -185,7 +185,7 @@ fn plain(value: &Value) -> String {
 }
 
 fn header_value(text: &str) -> Result<HeaderValue, NoReply> {
-    HeaderValue::from_str(text).map_err(|_| no_reply("an argument cannot be sent in a header"))
+    HeaderValue::from_str(text).map_err(|_| not_sent("an argument cannot be sent in a header"))
 }
 
 /// Statuses that say more about who asks, or about the moment, than about the call.

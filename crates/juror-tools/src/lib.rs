@@ -97,3 +97,8 @@ pub use source::{NoReply, SourceReply, ToolSource};
 pub use virtual_tools::{
     CallCounts, Failure, Served, ServedFrom, Source, VirtualTools, error_body, seconds_now,
 };
+
+/// The example of the page about searching, so that it compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/search.md")]
+struct SearchPage;

@@ -217,7 +217,7 @@ impl Direct {
         input: &str,
     ) -> Result<(reqwest::RequestBuilder, Secrets), NoReply> {
         let arguments =
-            entries_of_json(input).map_err(|_| no_reply("the arguments are not an object"))?;
+            entries_of_json(input).map_err(|_| not_sent("the arguments are not an object"))?;
         let arguments = arguments
             .into_iter()
             .filter(|(name, _)| name != "toolbench_key")
@@ -297,13 +297,13 @@ fn fill<'a>(
         let text = text_of_json(value);
         // These would lead to another path, even if they were escaped.
         if matches!(text.trim(), "" | "." | "..") {
-            return Err(no_reply(format!("`{text}` cannot be part of an address (`{name}`)")));
+            return Err(not_sent(format!("`{text}` cannot be part of an address (`{name}`)")));
         }
         address = address.replace(&place, &encoded(&text));
     }
     if let Some((_, place)) = address.split_once('{') {
         let place = place.split('}').next().unwrap_or_default();
-        return Err(no_reply(format!("the argument `{place}` of the address is missing")));
+        return Err(not_sent(format!("the argument `{place}` of the address is missing")));
     }
     Ok((address, rest))
 }
@@ -370,6 +370,12 @@ fn compact(bytes: &[u8]) -> Option<String> {
 fn accepted(reply: String, rule: Rule) -> Result<SourceReply, NoReply> {
     accept(&reply, rule).map_err(|why| no_reply(format!("not taken: {why}")))?;
     Ok(SourceReply { reply, origin: Origin::Real, model: None })
+}
+
+/// Says that a call cannot be sent as it is, to the agent too: another call can.
+pub(crate) fn not_sent(why: impl Into<String>) -> NoReply {
+    let why = why.into();
+    NoReply { told: format!("The call was not sent: {why}"), why, is_unasked: false }
 }
 
 pub(crate) fn no_reply(why: impl Into<String>) -> NoReply {

@@ -66,6 +66,14 @@ pub(crate) fn see_other(address: &str, cookie: Option<&str>) -> Reply {
     reply
 }
 
+/// That the viewer is up.
+pub(crate) fn health() -> Reply {
+    let body = concat!(r#"{"status":"ok","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
+    let mut reply = Response::new(Either::Left(Full::new(Bytes::from_static(body.as_bytes()))));
+    protect(&mut reply, "application/json", "default-src 'none'");
+    reply
+}
+
 /// Events as they happen.
 pub(crate) fn events(events: Events) -> Reply {
     let mut reply = Response::new(Either::Right(events));

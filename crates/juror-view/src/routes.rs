@@ -14,6 +14,9 @@ use crate::reply::{self, Reply};
 use crate::request_body::read_form;
 use crate::viewer::Viewer;
 
+/// Where the viewer says that it is up. It says nothing of its runs, so nobody needs the token.
+const HEALTH: &str = "/health";
+
 impl Viewer {
     pub(crate) async fn answer(
         self: Arc<Viewer>,
@@ -35,7 +38,9 @@ impl Viewer {
         let refused = |why: &str, status| Box::new(Message::new("Refused", why).reply(status));
         check_host(request, reached, &self.allowed_hosts)
             .map_err(|Rejection { status, why }| refused(&why, status))?;
-        self.check_token(request)?;
+        if request.uri().path() != HEALTH {
+            self.check_token(request)?;
+        }
         // Browsers say where a form comes from; whatever does not say it is no form of ours.
         let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
         if !is_reading && !request.headers().contains_key(ORIGIN) {
@@ -71,6 +76,7 @@ impl Viewer {
         let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
         match parts[..] {
             [""] if is_reading => self.aside(Viewer::list).await,
+            ["health"] if is_reading => reply::health(),
             ["events"] if is_reading => self.events(),
             ["run", id] if is_reading => {
                 let id = id.to_owned();
@@ -89,7 +95,7 @@ impl Viewer {
                     Err(refusal) => *refusal,
                 }
             }
-            ["" | "events" | "compare" | "history"] | ["run" | "label", _] => {
+            ["" | "health" | "events" | "compare" | "history"] | ["run" | "label", _] => {
                 Message::new("Refused", "This page does not take that")
                     .reply(StatusCode::METHOD_NOT_ALLOWED)
             }

@@ -13,6 +13,13 @@ use std::ffi::OsString;
 
 use juror_args::{exit, output, progress};
 
+/// Returns the command line of the program: all commands, options and their help. Documents and
+/// pages of the manual are made from it.
+#[must_use]
+pub fn command() -> clap::Command {
+    cli::command()
+}
+
 /// Runs the command that the arguments select, and returns the exit code for the process.
 ///
 /// This takes over the process: it handles interrupts, the second of which ends the process, and

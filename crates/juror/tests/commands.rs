@@ -800,6 +800,7 @@ fn help_teaches() {
         "runs show",
         "runs prune",
         "serve",
+        "health",
         "mcp",
         "tools",
         "demo",

@@ -28,8 +28,7 @@ fn the_arrows_between_crates_are_those_of_the_table() {
 #[test]
 fn a_crate_uses_only_crates_in_rows_below_it() {
     let rows = rows_of_picture(&architecture());
-    let beside =
-        ["juror-scripted", "juror-testing", "juror-timings", "juror-soak", "juror-browser"];
+    let beside = ["juror-scripted", "juror-testing", "juror-timings", "juror-browser"];
     for (name, uses) in real_arrows() {
         if beside.contains(&&*name) {
             continue;
@@ -65,6 +64,20 @@ fn where_a_thing_lives_it_is() {
     let is_missing = |path: &&PathBuf| !project("crates").join(path).exists();
     let missing: BTreeSet<&PathBuf> = paths.iter().filter(is_missing).collect();
     assert_eq!(missing, BTreeSet::new(), "paths that lead nowhere");
+}
+
+/// `fuzz/` is a workspace of its own, and tests what the program is built from.
+#[test]
+fn the_lock_of_fuzzing_has_the_versions_of_the_program() {
+    let packages = |lock: &str| -> BTreeSet<String> {
+        let text = fs::read_to_string(project(lock)).expect("a lock");
+        let packages = text.split("[[package]]\n").skip(1);
+        packages.map(|own| own.lines().take(2).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let (fuzzing, program) = (packages("fuzz/Cargo.lock"), packages("Cargo.lock"));
+    let strange: Vec<&String> = fuzzing.difference(&program).collect();
+    assert!(strange.iter().all(|own| own.contains("\"juror-fuzz\"")), "{strange:?}");
+    assert!(fuzzing.len() > 100, "{}", fuzzing.len());
 }
 
 fn architecture() -> String {

@@ -132,7 +132,9 @@ struct OpenNode {
 
 impl Search<'_> {
     fn event(&mut self, event: &Event) {
-        let start = byte(event.start_mark.index);
+        // The parser gets a line end more than the text may have.
+        let [start, end] =
+            [event.start_mark, event.end_mark].map(|mark| byte(mark.index).min(self.yaml.len()));
         let column = byte(event.start_mark.column);
         match &event.data {
             EventData::SequenceStart { anchor, style, .. } => {
@@ -145,10 +147,9 @@ impl Search<'_> {
                 self.open(start, column, *style == MappingStyle::Flow, has_anchor, None);
             }
             EventData::SequenceEnd | EventData::MappingEnd => {
-                self.close(byte(event.end_mark.index));
+                self.close(end);
             }
             EventData::Scalar { anchor, tag, value, style, .. } => {
-                let end = byte(event.end_mark.index).min(self.yaml.len());
                 let has_properties = anchor.is_some() || tag.is_some();
                 let start = if has_properties { self.after_properties(start, end) } else { start };
                 let range = start..end.max(start);
@@ -169,7 +170,7 @@ impl Search<'_> {
                 }
             }
             EventData::Alias { anchor } => {
-                self.end = byte(event.end_mark.index);
+                self.end = end;
                 if self.is_before_key() {
                     // No path has such a key.
                     self.key(Segment::Key(String::new()), column);
@@ -386,6 +387,16 @@ mod tests {
         }
         assert_eq!(span(yaml, &path(1, &["f"])).target, Some(path(0, &["a"])));
         assert_eq!(spans(yaml, &[path(2, &["none"])]), [None]);
+    }
+
+    #[test]
+    fn a_value_that_is_missing_at_the_end_is_inside_of_the_file() {
+        for yaml in ["? é", "a: é\nb:", "- [é, {b: c", "- a\n-"] {
+            let paths = [Path::default(), Path::default().key("é"), Path::default().key("b")];
+            for span in spans(yaml, &paths).into_iter().flatten() {
+                assert!(yaml.get(span.range.clone()).is_some(), "{span:?} of {yaml:?}");
+            }
+        }
     }
 
     #[test]

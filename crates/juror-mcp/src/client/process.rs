@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex as PlainMutex, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, oneshot};
 
@@ -15,6 +15,7 @@ use super::{ClientError, ClientSetup, unreachable};
 #[cfg(unix)]
 use crate::guard::Guard;
 use crate::message::{METHOD_NOT_FOUND, Message, RpcError, reply};
+use crate::server::write_line;
 
 /// The longest line that is read.
 const MOST_BYTES: u64 = 16 << 20;
@@ -180,10 +181,7 @@ fn ended() -> ClientError {
 }
 
 async fn say(input: &Mutex<ChildStdin>, message: &str) -> Result<(), ClientError> {
-    let mut input = input.lock().await;
-    let line = format!("{message}\n");
-    let said = input.write_all(line.as_bytes()).await.is_ok() && input.flush().await.is_ok();
-    if said { Ok(()) } else { Err(ended()) }
+    write_line(&mut *input.lock().await, message).await.map_err(|_| ended())
 }
 
 /// What listens to a server.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
+use juror_json::on_one_line;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
@@ -93,10 +94,12 @@ fn cancelled(line: &str) -> Option<String> {
     Some(parameters.request_id.get().to_owned())
 }
 
+/// Writes a message as one line, as the protocol wants it: parts of it, such as the schema of a tool,
+/// may be as others wrote them, on several.
 pub(crate) async fn write_line(
     output: &mut (impl AsyncWrite + Unpin),
-    body: &str,
+    message: &str,
 ) -> io::Result<()> {
-    output.write_all(format!("{body}\n").as_bytes()).await?;
+    output.write_all(format!("{}\n", on_one_line(message)).as_bytes()).await?;
     output.flush().await
 }

@@ -57,14 +57,17 @@ from ._steps import Explained, Matching, Missed, Pair, match_steps
 
 if TYPE_CHECKING:
     from . import aio, ray, spark
-    from ._bench import QueryDone, QuestionDone, Tool, ToolPool, ask, bench
+    from ._bench import Attempt, AttemptLost, QueryDone, QuestionDone, Runner, Tool, ToolPool, ask, bench
 else:
+    _BENCH = {
+        "Attempt", "AttemptLost", "QueryDone", "QuestionDone", "Runner", "Tool", "ToolPool", "ask", "bench",
+    }  # fmt: skip
 
     def __getattr__(name):
         """Imports the modules of event loops and engines on first use, because that takes a while."""
         if name in ("aio", "ray", "spark"):
             return import_module(f".{name}", __name__)
-        if name in ("QueryDone", "QuestionDone", "Tool", "ToolPool", "ask", "bench"):
+        if name in _BENCH:
             from . import _bench
 
             return getattr(_bench, name)
@@ -75,6 +78,8 @@ else:
 
 
 __all__ = [
+    "Attempt",
+    "AttemptLost",
     "Comparison",
     "ComparisonError",
     "DatasetError",
@@ -91,6 +96,7 @@ __all__ = [
     "QueryDone",
     "QuestionDone",
     "Run",
+    "Runner",
     "Schema",
     "SettingsError",
     "Statistics",

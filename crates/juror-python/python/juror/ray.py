@@ -1,9 +1,11 @@
-"""Evaluates datasets of Ray Data: every worker evaluates batches of rows, wherever they are.
+"""Evaluates datasets of Ray Data, and makes the attempts of benchmarks on a Ray cluster.
 
     import juror.ray
 
     results = juror.ray.evaluate(dataset, "reference.jsonl", workers=8, profile="6")
     results.write_parquet("results")
+
+    juror.bench(Agent, queries="queries.json", tools="tools", runner=juror.ray.Runner())
 
 Ray has to be installed (`pip install "ray[data]"`), and Juror on every node. `docs/scale.md` in the
 project tells which engine is for whom.
@@ -11,14 +13,18 @@ project tells which engine is for whom.
 
 from __future__ import annotations
 
+import concurrent.futures
+import ipaddress
 import os
 import pickle
+import urllib.parse
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ._bench.attempt import Attempt, AttemptLost, Outcome
 from ._juror import Evaluator
 
-__all__ = ["evaluate"]
+__all__ = ["Runner", "evaluate"]
 
 _Path = str | os.PathLike[str]
 
@@ -108,17 +114,152 @@ class Worker:
         return pyarrow.table(self._evaluate(batch))
 
 
-def _check(workers: int, num_cpus: int) -> None:
-    """Refuses what Ray would not refuse, but wait for without a word."""
-    if workers < 1 or workers != int(workers):
-        raise ValueError(f"`workers` is a whole number from 1 on, not {workers!r}")
-    if num_cpus < 1 or num_cpus != int(num_cpus):
-        raise ValueError(f"`num_cpus` is a whole number from 1 on, not {num_cpus!r}")
+class Runner:
+    """Makes the attempts of `juror.bench` as tasks of Ray.
+
+        result = juror.bench(Agent, **places, runner=juror.ray.Runner(num_cpus=1, max_retries=2))
+
+    Queries, virtual tools, judges and results stay in the process that calls `juror.bench`. Each
+    attempt makes its own agent, calls tools at an address of its own, and has its time counted from
+    when Ray begins it. An attempt that is lost with its worker or node is made again at another
+    address: what the lost one called does not count. Without `jobs`, as many attempts are made at a
+    time as leave one of Ray's processors free; with more `jobs` than processors, tasks wait in Ray.
+
+    Args:
+        num_cpus: The processors that an attempt takes, a whole number.
+        max_retries: How often an attempt is made again that was lost; then it has an error.
+        host: The address of this machine at which nodes on other machines call tools. Without it,
+            tools are served on loopback. Calls carry a token, but are not encrypted.
+        options: Anything else that `ray.remote` takes for a task, such as `num_gpus` or `runtime_env`.
+    """
+
+    def __init__(self, *, num_cpus: int = 1, max_retries: int = 2, host: str | None = None, **options: Any) -> None:
+        self.num_cpus = _whole("num_cpus", num_cpus)
+        self.max_retries = _whole("max_retries", max_retries, least=0)
+        self.host = host
+        self._options, self._task = options, None
+
+    def prepare(self, server: str | None) -> None:
+        """Raises `ValueError` if Ray cannot make attempts, or they could not call tools."""
+        ray = _started()
+        nodes = [node for node in ray.nodes() if node["Alive"]]
+        most = max((int(node["Resources"].get("CPU", 0)) for node in nodes), default=0)
+        if self.num_cpus > most or self.jobs < 1:
+            raise ValueError(
+                f"an attempt takes {self.num_cpus} of Ray's processors, and one more has to stay free: "
+                f"there are {_n_cpus(ray)}, {most} at most on a node\n"
+                "  hint: a smaller `num_cpus`, or more processors (`ray.init(num_cpus=…)` on one machine)"
+            )
+        others = {node["NodeManagerAddress"] for node in nodes} - {ray.util.get_node_ip_address()}
+        others = {address for address in others if not _is_loopback(address)}
+        if others and self._serves_here_alone(server):
+            raise ValueError(
+                f"Ray has nodes on other machines ({', '.join(sorted(others)[:3])}), which cannot call tools on "
+                "loopback of this one\n"
+                f'  hint: `Runner(host="{ray.util.get_node_ip_address()}")`, or the address by which they reach '
+                "this machine; or `server=`, a `juror serve` that they reach"
+            )
+        self._task = ray.remote(num_cpus=self.num_cpus, max_retries=0, **self._options)(_made)
+
+    @property
+    def jobs(self) -> int:
+        """How many attempts are made at a time, unless `juror.bench` is told."""
+        return (_n_cpus(_started()) - 1) // self.num_cpus
+
+    def dumps(self, agent: Any) -> bytes:
+        """Pickles an agent as Ray does: what the main module defines goes along."""
+        from ray import cloudpickle  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        pickled: bytes = cloudpickle.dumps(agent)
+        return pickled
+
+    def submit(self, attempt: Attempt) -> concurrent.futures.Future[Outcome]:
+        """Has an attempt made."""
+        if self._task is None:
+            raise RuntimeError("the runner is made ready by `juror.bench`")
+        return _Made(self._task.remote(attempt))
+
+    def _serves_here_alone(self, server: str | None) -> bool:
+        host = self.host if server is None else urllib.parse.urlsplit(server).hostname
+        return host is None or _is_loopback(host)
+
+
+def _made(attempt: Attempt) -> Outcome:
+    """Makes an attempt, on a node of Ray."""
+    return attempt()
+
+
+class _Made(concurrent.futures.Future[Outcome]):
+    """The outcome of a task of Ray. A task that is cancelled ends at once."""
+
+    def __init__(self, ref: Any) -> None:
+        super().__init__()
+        self._ref = ref
+        ref.future().add_done_callback(self._settle)
+
+    def cancel(self) -> bool:
+        import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        if ray.is_initialized() and not self.done():
+            # Its agent cannot be stopped otherwise than with its process.
+            ray.cancel(self._ref, force=True)
+        return super().cancel()
+
+    def _settle(self, done: concurrent.futures.Future[Outcome]) -> None:
+        error = done.exception()
+        try:
+            self.set_result(done.result()) if error is None else self.set_exception(_meant(error))
+        except concurrent.futures.InvalidStateError:
+            pass  # It was cancelled.
+
+
+def _meant(error: BaseException) -> BaseException:
+    """What an error of Ray is for Juror: attempts do not raise, so that one was lost or cannot be made."""
+    from ray import exceptions  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    lost = (
+        exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError,
+        exceptions.LocalRayletDiedError,
+        exceptions.OutOfMemoryError,
+        exceptions.ObjectLostError,
+    )
+    if not isinstance(error, lost):
+        return error
+    # Ray tells at length what to look at; the first sentence is what happened.
+    return AttemptLost(str(error).strip().partition(". ")[0].partition("\n")[0] or type(error).__name__)
+
+
+def _started() -> Any:
+    """Ray, which is started on this machine unless the program is connected to a cluster."""
     import ray  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     if not ray.is_initialized():
         ray.init()
-    n_cpus = int(ray.cluster_resources().get("CPU", 0))
+    return ray
+
+
+def _n_cpus(ray: Any) -> int:
+    return int(ray.cluster_resources().get("CPU", 0))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _whole(name: str, value: int, least: int = 1) -> int:
+    if value < least or value != int(value):
+        raise ValueError(f"`{name}` is a whole number from {least} on, not {value!r}")
+    return int(value)
+
+
+def _check(workers: int, num_cpus: int) -> None:
+    """Refuses what Ray would not refuse, but wait for without a word."""
+    workers, num_cpus = _whole("workers", workers), _whole("num_cpus", num_cpus)
+    n_cpus = _n_cpus(_started())
     if workers * num_cpus >= n_cpus:
         raise ValueError(
             f"{workers} workers take {workers * num_cpus} of the {n_cpus} processors that Ray has, and it needs one "

@@ -27,6 +27,18 @@ fn look(deadline: &Deadline) -> Instant {
     *deadline.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Why a query has no answer.
+enum Unanswered {
+    /// The agent failed.
+    Failed(AgentError),
+    /// The agent was lost with the process or machine it ran on, and is to begin anew.
+    Lost,
+}
+
+fn failed(why: String) -> Unanswered {
+    Unanswered::Failed(AgentError(why))
+}
+
 /// A query that an agent is to answer, once.
 #[pyclass(module = "juror._juror", frozen)]
 pub(crate) struct Ask {
@@ -45,23 +57,40 @@ pub(crate) struct Ask {
     /// The tools that the agent may use, as JSON; `None` if the whole pool is open.
     #[pyo3(get)]
     tools: Option<String>,
-    reply: Mutex<Option<oneshot::Sender<Result<Answered, AgentError>>>>,
+    /// Where all APIs are listed.
+    #[pyo3(get)]
+    tools_url: String,
+    /// The token that calls must carry, if any.
+    #[pyo3(get)]
+    token: Option<String>,
+    /// How many agents were lost at this query.
+    #[pyo3(get)]
+    n_lost: usize,
+    reply: Mutex<Option<oneshot::Sender<Result<Answered, Unanswered>>>>,
     deadline: Deadline,
 }
 
 #[pymethods]
 impl Ask {
-    /// Delivers the agent's answer, as JSON; returns whether it was still awaited.
-    fn answered(&self, json: &str) -> bool {
-        let read = Answered::read(json);
+    /// Delivers the agent's answer, as JSON, and the seconds it took if they are known; returns
+    /// whether it was still awaited.
+    #[pyo3(signature = (json, seconds=None))]
+    fn answered(&self, json: &str, seconds: Option<f64>) -> bool {
+        let read = Answered::read(json).map(|read| Answered { seconds, ..read });
         self.end(
-            read.map_err(|error| AgentError(format!("the agent's answer cannot be read: {error}"))),
+            read.map_err(|error| failed(format!("the agent's answer cannot be read: {error}"))),
         )
     }
 
     /// Reports why there is no answer; returns whether one was still awaited.
     fn failed(&self, why: String) -> bool {
-        self.end(Err(AgentError(why)))
+        self.end(Err(failed(why)))
+    }
+
+    /// Reports that the agent is gone: the query is asked again, as if it had called nothing. Returns
+    /// whether an answer was still awaited.
+    fn lost(&self) -> bool {
+        self.end(Err(Unanswered::Lost))
     }
 
     /// Extends the deadline by some seconds: the agent's thread enforces the time limit itself, and
@@ -73,14 +102,35 @@ impl Ask {
 }
 
 impl Ask {
-    fn end(&self, said: Result<Answered, AgentError>) -> bool {
+    fn end(&self, said: Result<Answered, Unanswered>) -> bool {
         let reply = self.reply.lock().unwrap_or_else(PoisonError::into_inner).take();
         reply.is_some_and(|reply| reply.send(said).is_ok())
     }
 }
 
 impl PythonAgents {
+    /// Asks until an agent answers or fails. Each time the calls are recorded at another address, so
+    /// that those of a lost agent never count, not even if it goes on somewhere.
     async fn ask(&self, task: Task<'_>) -> Result<Answered, AgentError> {
+        let (mut url, mut n_lost) = (task.virtual_url.to_owned(), 0);
+        loop {
+            match self.ask_once(task, url, n_lost).await {
+                Ok(answered) => return Ok(answered),
+                Err(Unanswered::Failed(error)) => return Err(error),
+                Err(Unanswered::Lost) => {}
+            }
+            let unserved = |why| AgentError(format!("its tools cannot be served: {why}"));
+            url = (task.renew)().await.map_err(unserved)?;
+            n_lost += 1;
+        }
+    }
+
+    async fn ask_once(
+        &self,
+        task: Task<'_>,
+        url: String,
+        n_lost: usize,
+    ) -> Result<Answered, Unanswered> {
         let number = self.n_asked.fetch_add(1, Ordering::Relaxed);
         let deadline: Deadline = Arc::new(Mutex::new(Instant::now() + self.timeout));
         let (reply, mut answered) = oneshot::channel();
@@ -88,18 +138,21 @@ impl PythonAgents {
             number,
             query: task.query.to_owned(),
             trial: task.trial,
-            url: task.virtual_url.to_owned(),
+            url,
             tools: task.tools.map(|tools| tools.get().to_owned()),
+            tools_url: task.tools_url.to_owned(),
+            token: task.token.map(|token| token.expose().to_owned()),
+            n_lost,
             reply: Mutex::new(Some(reply)),
             deadline: deadline.clone(),
         };
-        let gone = |_| AgentError("nobody is there to answer".into());
+        let gone = |_| failed("nobody is there to answer".into());
         self.asks.send(ask).map_err(gone)?;
         loop {
             tokio::select! {
                 biased;
                 said = &mut answered => {
-                    return said.unwrap_or_else(|_| Err(AgentError("the agent's thread has ended".into())));
+                    return said.unwrap_or_else(|_| Err(failed("the agent's thread has ended".into())));
                 }
                 () = tokio::time::sleep_until(look(&deadline).into()) => {}
             }
@@ -107,7 +160,7 @@ impl PythonAgents {
                 // If the receiver is gone, no thread needs to be replaced.
                 let _ = self.messages.send(Message::Late { number });
                 let seconds = self.timeout.as_secs_f64();
-                return Err(AgentError(format!("no answer within {seconds} s")));
+                return Err(failed(format!("no answer within {seconds} s")));
             }
         }
     }

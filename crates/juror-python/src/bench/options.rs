@@ -1,5 +1,6 @@
 //! The options of a run, as the Python side passes them.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZero;
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(super) struct Options {
     server: Option<String>,
     #[serde(default)]
     server_token: Option<String>,
+    /// Where the tools of this process are served, if not on loopback.
+    host: Option<String>,
     pub(super) output: Option<String>,
     run: Option<String>,
     fresh: bool,
@@ -90,6 +93,7 @@ impl Options {
             ask: AskOptions::default(),
             server: self.server,
             server_token: self.server_token.or_else(|| environment.get("JUROR_SERVER_TOKEN")),
+            host: host(self.host.as_deref())?,
             settings,
             command: Vec::new(),
             resume: Resume {
@@ -165,6 +169,16 @@ pub(super) fn read_settings(
         Some(public) => Ok(public.map_err(wrong)?.settings(file, FormWord::Chat)),
         None => Settings::read(&document).map_err(wrong),
     }
+}
+
+/// Returns the address to serve tools at: one that agents can call, which `0.0.0.0` is not.
+fn host(given: Option<&str>) -> Result<IpAddr, Refusal> {
+    let Some(given) = given else { return Ok(Ipv4Addr::LOCALHOST.into()) };
+    let address: Option<IpAddr> = given.parse().ok();
+    address.filter(|address| !address.is_unspecified()).ok_or_else(|| {
+        let why = format!("`{given}` is not an address that tools can be called at");
+        asked(Notice::new(why).hint("name an IP address of this machine, such as 10.0.0.5"))
+    })
 }
 
 /// Reads a number of seconds.

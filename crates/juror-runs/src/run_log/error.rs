@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use juror_document::{Notice, Phrase, option, phrase};
-use juror_files::reason;
+use juror_files::{is_disk_failure, reason};
 use juror_store::StoreError;
 
 use crate::manifest::RunKind;
@@ -80,10 +80,14 @@ impl RunLogError {
         RunLogError::Damaged { path, line: 1, column: None, why }
     }
 
-    /// Returns whether something outside failed, rather than the request being wrong, or a file of this
-    /// machine.
+    /// Returns whether something outside failed, such as a database or a disk, rather than the request
+    /// being wrong.
     pub fn is_outside(&self) -> bool {
-        matches!(self, RunLogError::Store(error) if error.is_outside())
+        match self {
+            RunLogError::Store(error) => error.is_outside(),
+            RunLogError::Io { error, .. } => is_disk_failure(error),
+            _ => false,
+        }
     }
 
     /// Names the database in place of the folder in which this process works.

@@ -131,9 +131,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Appends a line, with its end, to the file.
+    /// Appends a line, with its end, to the file. If the disk takes only a part of it, none of it stays, so
+    /// that no later line follows a torn one.
     pub(crate) fn append_bytes(&self, line: &[u8]) -> io::Result<()> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line)
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = file.metadata()?.len();
+        file.write_all(line).inspect_err(|_| drop(file.set_len(length)))
     }
 
     /// Gives the file another content.

@@ -102,13 +102,11 @@ impl Details {
     }
 }
 
-/// Replaces line breaks with spaces. In JSON they occur only between tokens, so the value stays the
-/// same.
 fn on_one_line(json: Box<RawValue>) -> Box<RawValue> {
-    if !json.get().contains(['\n', '\r']) {
-        return json;
+    match juror_json::on_one_line(json.get()) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(line) => RawValue::from_string(line).unwrap_or(json),
     }
-    RawValue::from_string(json.get().replace(['\n', '\r'], " ")).unwrap_or(json)
 }
 
 fn nodes_of(text: &str) -> Option<Vec<Node<'_>>> {

@@ -1,6 +1,6 @@
 //! `juror completions`: prints completion scripts for shells.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ pub(super) struct CompletionsArgs {
 
 pub(super) fn run(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::Cli::command(), "juror", &mut script);
+    clap_complete::generate(args.shell, &mut super::command(), "juror", &mut script);
     output::print_data(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }

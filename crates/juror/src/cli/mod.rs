@@ -16,6 +16,7 @@ mod export;
 mod graph_args;
 #[cfg(feature = "graph")]
 mod graph_cache;
+mod health;
 mod import;
 mod judge;
 mod label;
@@ -38,7 +39,7 @@ mod view;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use juror_args::{
     ResponseArgs, RuleArgs, agent_args, boolish, check_outputs, count, gate, junit, live_args,
     model_args, page, tool_args, trace_args,
@@ -109,6 +110,7 @@ enum Command {
     Runs(runs::RunsArgs),
     View(view::ViewArgs),
     Serve(serve::ServeArgs),
+    Health(health::HealthArgs),
     Mcp(mcp::McpArgs),
     Tools(tools::ToolsArgs),
     Demo(demo::DemoArgs),
@@ -116,6 +118,11 @@ enum Command {
     Store(store::StoreArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
+}
+
+/// Returns the whole command line, with all options and their help.
+pub(crate) fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the requested command.
@@ -151,6 +158,7 @@ pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Res
         Command::Runs(args) => runs::run(&args),
         Command::View(args) => view::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Health(args) => health::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Tools(args) => tools::run(&args),
         Command::Demo(args) => demo::run(&args, program),

@@ -362,8 +362,11 @@ fn a_judge_that_cannot_be_asked_leaves_queries_unjudged() {
     let address = format!("{}/v1", server.address());
     let variables = [("OPENAI_API_KEY", "sk-x"), ("OPENAI_BASE_URL", address.as_str())];
     let agent = agent(&stage, SAYS_MODEL);
-    let ended = bench(&stage, &agent, "--pass-rate p.json", &variables);
+    let ended = bench(&stage, &agent, "--pass-rate p.json -q", &variables);
     assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let why = "no answer is judged, so judged metrics have no verdicts: the judge could not be asked: \
+               the model refuses the request: status 400";
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
     let results = stage.results();
     assert_eq!(results["summary"]["unjudged_count"], 4);
     assert_eq!(results["results"][0]["evaluation"]["answer_status"], "Unjudged");

@@ -37,3 +37,29 @@ fn what_is_no_pool_is_refused_with_what_was_looked_for() {
     );
     assert!(told.contains("hint: looked for an OpenAPI 3 document"), "{told}");
 }
+
+/// An agent that answers with whether its task is one line.
+const COUNTING: &str = r#"
+read -r setup
+echo '{"type": "ready"}'
+read -r task
+case "$task" in *'}') said=whole ;; *) said=torn ;; esac
+echo "{\"type\": \"answered\", \"query_id\": \"1\", \"final_answer\": \"$said\"}"
+"#;
+
+#[test]
+fn a_message_is_one_line_however_the_schemas_of_tools_are_written() {
+    let stage = Stage::new();
+    let live = std::fs::read_to_string(stage.path("live.json")).expect("tools");
+    let live: Value = serde_json::from_str(&live).expect("JSON");
+    stage.write("live.json", &serde_json::to_string_pretty(&live).expect("JSON"));
+    let listed = stage.prints(&["tools", "list", "--json", "--tools", &Stage::live()]);
+    assert!(listed.contains(r#""weather""#), "{listed}");
+
+    stage.write("agent.sh", COUNTING);
+    let bench = ["bench", "--queries", "queries.json", "--tools", "live.json", "--pool", "top:2"];
+    let agent = ["--agent", "command:sh agent.sh", "-o", "results.json", "--run", "run"];
+    stage.prints(&[&bench[..], &agent[..]].concat());
+    let results = std::fs::read_to_string(stage.path("results.json")).expect("results");
+    assert!(results.contains("whole"), "{results}");
+}

@@ -38,6 +38,11 @@ fn what_was_recorded_is_replayed_without_servers() {
     let n_requests = api.n_requests();
     assert_eq!((n_requests, meet(&recording)), (3, first.clone()));
     assert_eq!(api.n_requests(), n_requests, "what is known is not asked again");
+    let same = json!({"id": 7.0, "fields": ["name", "soil"]});
+    assert_eq!(recording.call("/mcp", "getBed", &same), first[3], "numbers match by value");
+    assert_eq!(api.n_requests(), n_requests, "also in the process that recorded");
+    let (told, is_error) = recording.call("/mcp", "getBed", &json!({}));
+    assert!(is_error && told.contains("not sent: the argument `id` of the address"), "{told}");
     drop(recording);
 
     stage.stop_live();

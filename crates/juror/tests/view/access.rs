@@ -89,3 +89,22 @@ fn heads_and_methods_have_limits() {
     assert_eq!(ask(viewed.address(), delete, "").status, 405);
     assert_eq!(viewed.get("/").status, 200, "others are still answered");
 }
+
+#[test]
+fn anybody_may_ask_whether_the_viewer_is_up() {
+    let stage = Stage::with_two_runs();
+    let viewed = stage.view("--token s3cret");
+    let reply = viewed.get("/health");
+    assert_eq!((reply.status, reply.header("content-type")), (200, "application/json"));
+    assert!(!reply.body.contains("first"), "nothing of runs: {}", reply.body);
+    let foreign = ask(viewed.address(), "GET /health HTTP/1.1\r\nhost: evil.example\r\n", "");
+    assert_eq!(foreign.status, 403);
+    assert_eq!(viewed.get("/health/").status, 401);
+    let address = viewed.address().to_owned();
+    let ended = stage.run(&format!("health http://{address}"));
+    assert_eq!((ended.code, ended.stdout.trim()), (0, &*reply.body), "{ended:?}");
+    viewed.stop();
+    let ended = stage.run(&format!("health http://{address}"));
+    assert_eq!((ended.code, &*ended.stdout), (3, ""), "{ended:?}");
+    assert!(ended.stderr.contains(&format!("http://{address} does not answer")), "{ended:?}");
+}

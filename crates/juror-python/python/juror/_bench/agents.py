@@ -66,22 +66,30 @@ class Origin:
     """What tells it from other agents: hashes of its source, its settings and its own word."""
 
 
+def maker_of(agent: Any) -> Callable[[], Agent]:
+    """What makes agents, given a class, a factory, an agent or a function."""
+    return (lambda: Agent(agent())) if _is_maker(agent) else (lambda: Agent(agent))
+
+
 def origin_of(agent: Any) -> Origin:
     """Where agents come from, given a class, a factory, an agent or a function."""
-    is_maker = inspect.isclass(agent) or (not _answers(agent) and _is_factory(agent))
+    is_maker = _is_maker(agent)
     if not is_maker:
         Agent(agent)  # Says what is missing before anything begins.
     keeps = any(hasattr(agent, method) for method in ("setup_tools", "reset"))
     named = agent if hasattr(agent, "__qualname__") else type(agent)
     place = f"{named.__module__}.{named.__qualname__}"
-    make = (lambda: Agent(agent())) if is_maker else (lambda: Agent(agent))
     return Origin(
-        make,
+        maker_of(agent),
         named.__name__,
         place,
         is_shared=keeps and not is_maker,
         identity=identity_of(agent),
     )
+
+
+def _is_maker(agent: Any) -> bool:
+    return inspect.isclass(agent) or (not _answers(agent) and _is_factory(agent))
 
 
 def _answers(agent: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._juror import BenchRun
 from .agents import Origin, origin_of
+from .dispatch import Dispatch, Runner, pickled, runner_of
 from .loop import Loop
 from .plain import path_of, plain
 from .progress import Progress, QueryDone, QuestionDone, listener
@@ -39,9 +40,10 @@ def bench(
     config: Path | Mapping[str, Any] | None = None,
     judge: str | None = None,
     repeats: int | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     trials: int = 1,
     timeout: float = 600,
+    runner: Runner | None = None,
     server: str | None = None,
     server_token: str | None = None,
     output: Path | None = None,
@@ -93,11 +95,14 @@ def bench(
         judge: Who judges whether a query is solved: ``"model"``, ``"heuristic"`` or ``"none"``. The
             default is the model of `config`, or nobody if there is none.
         repeats: How often a model judges each answer.
-        jobs: The number of concurrent queries.
+        jobs: The number of concurrent queries: 1, or what the runner says, unless given.
         trials: How often the agent is tried on each query; results have a `trial` if that is several
             times.
         timeout: Seconds per query. An agent that is not ``async`` cannot be stopped: its thread is
             abandoned, and another with a new agent takes its place.
+        runner: What makes the attempts in other processes or on other machines, such as
+            `juror.ray.Runner()` or a ``ProcessPoolExecutor``; each attempt makes its own agent there.
+            By default they are made in this process.
         server: The address of a running ``juror serve``, instead of one inside this process.
         server_token: The token it requires, or ``env:NAME`` to read a variable; the default is
             ``JUROR_SERVER_TOKEN``.
@@ -137,7 +142,9 @@ class Bench:
         self.origin = origin_of(agent)
         self.begin(options, progress)
         self.timeout = seconds(options[self.seconds_for], self.seconds_for)
-        if self.origin.is_shared and self.jobs > 1:
+        if self.runner is not None:
+            self.pickled = pickled(agent, self.runner)
+        elif self.origin.is_shared and self.jobs > 1:
             raise ValueError(
                 "one agent cannot be at several queries at a time\n"
                 "  hint: give its class, or a function that makes agents, so that each of `jobs` has its own"
@@ -147,6 +154,11 @@ class Bench:
         """Takes what every run has."""
         self.tell = listener(progress)
         self.options = options
+        self.runner = runner_of(options.get("runner"))
+        if hasattr(self.runner, "prepare"):
+            self.runner.prepare(options["server"])
+        if options["jobs"] is None:
+            options["jobs"] = getattr(self.runner, "jobs", 1)
         self.jobs = number(options["jobs"], "jobs")
         self.is_stopped = threading.Event()
         """Set from another thread when the run is to end."""
@@ -158,20 +170,25 @@ class Bench:
         return _read(self.answers(engine))
 
     def answers(self, engine: BenchRun) -> bytes:
-        """Has agents of this process answer everything, and returns what came of it."""
-        jobs = max(1, min(self.jobs, engine.n_queries))
-        crew = Crew(engine, self.origin, jobs, self.timeout, is_stopped=self.is_stopped, loop=self.loop)
+        """Has agents answer everything, in this process or where the runner has them, and returns what came of it."""
+        crew = self._crew(engine)
         try:
             crew.start()
             engine.start()
             self._follow(engine, crew)
-            if crew.is_interrupted:
-                raise KeyboardInterrupt
+            crew.check()
             return engine.result()
         finally:
             crew.leave()
             engine.close()
-            crew.loops.release()
+            crew.release()
+
+    def _crew(self, engine: BenchRun) -> Crew | Dispatch:
+        """Who makes the attempts."""
+        if self.runner is not None:
+            return Dispatch(engine, self.pickled, self.runner, self.timeout)
+        jobs = max(1, min(self.jobs, engine.n_queries))
+        return Crew(engine, self.origin.make, jobs, self.timeout, is_stopped=self.is_stopped, loop=self.loop)
 
     def outcome(self, engine: BenchRun) -> bytes:
         """Has an agent that runs elsewhere answer everything, and returns what came of it."""
@@ -182,7 +199,7 @@ class Bench:
         finally:
             engine.close()
 
-    def _follow(self, engine: BenchRun, crew: Crew | None) -> None:
+    def _follow(self, engine: BenchRun, crew: Crew | Dispatch | None) -> None:
         """Tells what happens until the run is over."""
         try:
             while self._hear(engine, crew, self.tell):
@@ -195,7 +212,7 @@ class Bench:
                 pass
             raise
 
-    def _hear(self, engine: BenchRun, crew: Crew | None, tell: Callable[[Any], object]) -> bool:
+    def _hear(self, engine: BenchRun, crew: Crew | Dispatch | None, tell: Callable[[Any], object]) -> bool:
         """Hears what happens next, if something does; whether more may come."""
         heard = engine.next_event(_LOOK)
         if heard is None:
@@ -247,6 +264,7 @@ def written(origin: Origin, options: Mapping[str, Any], folder: str) -> dict[str
         "timeout": seconds(options["timeout"]),
         "server": options["server"],
         "server_token": options["server_token"],
+        "host": getattr(options["runner"], "host", None),
         "output": _path(options["output"]),
         "run": _path(options["run"]),
         "fresh": bool(options["fresh"]),

@@ -11,7 +11,6 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from .._juror import BenchRun
 from . import frameworks
 from .plain import plain
 
@@ -26,6 +25,25 @@ _TYPES: dict[str, Any] = {
 }
 
 
+class Toolbox(Protocol):
+    """All tools of a run, and the way to call them."""
+
+    def names(self) -> list[str]:
+        """The names of all tools."""
+
+    def tool_at(self, at: int) -> str:
+        """The tool at a place in the names, in a JSON list."""
+
+    def search(self, text: str, most: int) -> str:
+        """The tools that fit a text best, as a JSON list."""
+
+    def call(self, url: str, body: str) -> tuple[int, str]:
+        """Calls a tool: the status and the text of its reply."""
+
+    def call_later(self, url: str, body: str, done: Callable[[int | None, str], object]) -> None:
+        """Calls a tool, and hands on the same later; without a status, the text is what went wrong."""
+
+
 class Binding:
     """The address of the agent's current query, at which its tools are called.
 
@@ -33,7 +51,7 @@ class Binding:
     count for its query as well.
     """
 
-    def __init__(self, run: BenchRun) -> None:
+    def __init__(self, run: Toolbox) -> None:
         self.run = run
         self.url: str | None = None
 

@@ -8,15 +8,57 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
-from .._juror import Ask, BenchRun
-from .agents import Agent, Origin, Tools
+from .agents import Agent, Tools
 from .answers import NoAnswer, answer_as_json
 from .loop import GRACE, Awaited, Blocked, Late, Loop, Loops
-from .tools import Binding, ToolPool, tools_of
+from .tools import Binding, Toolbox, ToolPool, tools_of
 
 LOG = logging.getLogger("juror")
+
+
+class Ask(Protocol):
+    """A query that an agent is to answer, once."""
+
+    @property
+    def number(self) -> int:
+        """Tells it from others of the run."""
+
+    @property
+    def query(self) -> str:
+        """What is asked."""
+
+    @property
+    def trial(self) -> int | None:
+        """Which of several attempts at the query this is, from 1."""
+
+    @property
+    def url(self) -> str:
+        """Where its tools are called."""
+
+    @property
+    def tools(self) -> str | None:
+        """The tools that the agent may use, as JSON; `None` if the whole pool is open."""
+
+    def answered(self, json: str) -> bool:
+        """Takes the answer; whether it was still awaited."""
+
+    def failed(self, why: str) -> bool:
+        """Takes why there is no answer; whether one was still awaited."""
+
+    def wait_longer(self, seconds: float) -> None:
+        """Waits so many seconds more."""
+
+
+class Run(Toolbox, Protocol):
+    """What agents are asked, and the tools that they may call."""
+
+    def next_ask(self) -> Ask | None:
+        """Waits for the next query; nothing when there are no more."""
+
+    def stop(self) -> None:
+        """Ends the run in good order."""
 
 
 class Crew:
@@ -24,15 +66,15 @@ class Crew:
 
     def __init__(
         self,
-        run: BenchRun,
-        origin: Origin,
+        run: Run,
+        make: Callable[[], Agent],
         jobs: int,
         timeout: float,
         *,
         is_stopped: threading.Event,
         loop: Loop | None,
     ) -> None:
-        self.run, self.origin, self.timeout = run, origin, timeout
+        self.run, self.make, self.timeout = run, make, timeout
         self.is_stopped, self.loops = is_stopped, Loops(loop)
         self.workers = [Worker(self) for _ in range(jobs)]
         self.is_interrupted = False
@@ -63,10 +105,19 @@ class Crew:
             self.workers.append(substitute)
             substitute.start()
 
+    def check(self) -> None:
+        """Raises what ended the run."""
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+
     def leave(self) -> None:
         """Waits for no thread: what an agent is at goes on, but its tools answer no more."""
         for worker in self.workers:
             worker.leave()
+
+    def release(self) -> None:
+        """Ends what agents left on the loop, once no more is asked."""
+        self.loops.release()
 
     def tell_blocked(self, blocked: Blocked) -> None:
         """Tells what blocks the loop, once, and gives that loop up."""
@@ -119,7 +170,7 @@ class Worker(threading.Thread):
 
     def _make(self) -> None:
         try:
-            self._agent, self.failure = self.crew.origin.make(), None
+            self._agent, self.failure = self.crew.make(), None
         except BaseException as error:
             self.failure = error
 
@@ -131,7 +182,7 @@ class Worker(threading.Thread):
             if self._agent is None:
                 self._make()
             if self._agent is None:
-                return ask.failed(f"the agent cannot be made: {_words(self.failure)}")
+                return ask.failed(f"the agent cannot be made: {words(self.failure)}")
             return ask.answered(answer_as_json(self._answer(self._agent, ask)))
         except Late as late:
             return ask.failed(self._words_of(late))
@@ -146,7 +197,7 @@ class Worker(threading.Thread):
                 return self._leave_open(ask)  # Cancelled with all else on the loop.
             if not self._has_left:
                 LOG.error("the agent failed at the query `%s`", ask.query, exc_info=error)
-            return ask.failed(_words(error))
+            return ask.failed(words(error))
         finally:
             self._close_tools()
 
@@ -167,11 +218,11 @@ class Worker(threading.Thread):
         return False
 
     def _words_of(self, late: Late) -> str:
-        words = f"no answer within {self.crew.timeout:g} s"
+        said = f"no answer within {self.crew.timeout:g} s"
         if not isinstance(late, Blocked):
-            return words
+            return said
         self.crew.tell_blocked(late)
-        return f"{words}: the event loop is blocked, which all queries share"
+        return f"{said}: the event loop is blocked, which all queries share"
 
     def _answer(self, agent: Agent, ask: Ask) -> object:
         tools = self._open_tools(ask)
@@ -222,7 +273,7 @@ class Worker(threading.Thread):
         self._binding.url = None
 
 
-def _words(error: BaseException | None) -> str:
+def words(error: BaseException | None) -> str:
     """What went wrong, as the last line of a traceback has it."""
     text = str(error)
     name = type(error).__name__

@@ -8,14 +8,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .._bench.plain import path_of
+from .._bench.served import asked, called, called_later
 from .._bench.tools import Tool
 
 Path = str | os.PathLike[str]
@@ -25,8 +23,6 @@ _PAGE = 1000
 
 _NOT_PASSED_ON = ("JUROR_ALLOW_HOST", "JUROR_HOST", "JUROR_PORT", "JUROR_TOKEN", "JUROR_QUIET")
 
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
 
 class VirtualTools(Mapping[str, Tool]):
     """Tools by name, served at `url`; calls of each of them, and to `virtual`, are recorded."""
@@ -34,7 +30,7 @@ class VirtualTools(Mapping[str, Tool]):
     def __init__(self, url: str) -> None:
         self.url = url
         """The address of the server, such as `http://127.0.0.1:50123`."""
-        opened = json.loads(_asked(f"{url}/runs/test/test", b"")[1])
+        opened = json.loads(asked(f"{url}/runs/test/test", b"")[1])
         self.virtual: str = url + opened["virtual"]
         """The address that agents post calls to, in the protocol of `juror serve`."""
         self._calls, self._key = url + opened["calls"], opened["key"]
@@ -43,13 +39,13 @@ class VirtualTools(Mapping[str, Tool]):
     @property
     def calls(self) -> list[dict[str, Any]]:
         """The calls so far: `category`, `tool_name`, `api_name`, `tool_input`, `reply`, `source`."""
-        _, text = _asked(self._calls, headers={"juror-run-key": self._key})
+        _, text = asked(self._calls, headers={"juror-run-key": self._key})
         return list(json.loads(text)["calls"])
 
     def search_tools(self, text: str, k: int = 10) -> list[Tool]:
         """Returns the k tools that fit a text best, best first."""
-        asked = urllib.parse.urlencode({"q": text, "k": k})
-        return self._made(_asked(f"{self.url}/tools/search?{asked}")[1])
+        wanted = urllib.parse.urlencode({"q": text, "k": k})
+        return self._made(asked(f"{self.url}/tools/search?{wanted}")[1])
 
     def __getitem__(self, name: str) -> Tool:
         return self._by_name[name]
@@ -72,7 +68,7 @@ class VirtualTools(Mapping[str, Tool]):
     def _listed(self) -> Iterator[Tool]:
         offset, page = 0, [None] * _PAGE
         while len(page) == _PAGE:
-            page = json.loads(_asked(f"{self.url}/tools?offset={offset}&limit={_PAGE}")[1])
+            page = json.loads(asked(f"{self.url}/tools?offset={offset}&limit={_PAGE}")[1])
             yield from (Tool(one, _Served(self.virtual)) for one in page)
             offset += _PAGE
 
@@ -87,16 +83,10 @@ class _Served:
         self._url = url
 
     def call(self, body: str) -> tuple[int, str]:
-        return _asked(self._url, body.encode(), {"juror-match": "numbers"})
+        return called(self._url, body)
 
     def call_later(self, body: str, done: Callable[[int | None, str], object]) -> None:
-        threading.Thread(target=self._call, args=(body, done), daemon=True).start()
-
-    def _call(self, body: str, done: Callable[[int | None, str], object]) -> None:
-        try:
-            done(*self.call(body))
-        except ConnectionError as error:
-            done(None, str(error))
+        called_later(self._url, body, done)
 
 
 @contextlib.contextmanager
@@ -159,16 +149,3 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
     if process.stdout is not None:
         process.stdout.close()
-
-
-def _asked(url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Returns the status and the text of a reply; raises `ConnectionError` if there is none."""
-    known = {"content-type": "application/json", **(headers or {})}
-    try:
-        with _opener.open(urllib.request.Request(url, body, known), timeout=600) as reply:
-            return reply.status, reply.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode("utf-8", "replace")
-    except OSError as error:
-        raise ConnectionError(f"the tools do not answer: {error}") from error

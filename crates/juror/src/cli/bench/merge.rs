@@ -17,8 +17,8 @@ Examples:
   juror bench merge runs/* --run runs/all
 
 The run is the one that a single process would have made, but for times: it can be compared, judged
-again and shown like any other. A shard that is missing, unfinished, there twice or of another run is
-refused.";
+again and shown like any other. A shard that is missing, unfinished, there twice or of another run
+is refused.";
 
 /// Take the runs of all shards together, as one run of all queries.
 #[derive(Args)]

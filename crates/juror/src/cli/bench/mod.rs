@@ -5,6 +5,7 @@
 mod merge;
 mod outputs;
 
+use std::net::Ipv4Addr;
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -270,6 +271,9 @@ async fn bench(args: &BenchArgs, plan: BenchPlan, checks: &Checks) -> anyhow::Re
     }
     let results = outcome.results();
     results.warnings().iter().for_each(|warning| output::warn(&warning.to_string()));
+    if let Some(unjudged) = outcome.unjudged() {
+        output::warn(&unjudged.to_string());
+    }
     let report = results.report();
     let mut totals = BenchTotals::of(&report);
     let judge = results.judge.judged_by();
@@ -349,6 +353,7 @@ impl BenchArgs {
             },
             server: self.server.clone(),
             server_token: self.server_token.clone(),
+            host: Ipv4Addr::LOCALHOST.into(),
             reply_options: self.tools.of_replies(),
             resume: Resume {
                 fresh: self.fresh,

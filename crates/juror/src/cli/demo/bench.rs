@@ -16,7 +16,7 @@ use crate::output;
 /// A file of the example: its path in the project, and in the folder it is written to.
 macro_rules! file {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../examples/", $name)))
+        ($name, include_str!(concat!("../../../demo/", $name)))
     };
 }
 

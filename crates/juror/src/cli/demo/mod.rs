@@ -26,12 +26,12 @@ use super::{boolish, quoted};
 use crate::exit::Exit;
 use crate::output;
 
-const REFERENCE: &str = include_str!("../../../../../examples/reference.yaml");
-const RESPONSES: &str = include_str!("../../../../../examples/responses.jsonl");
-const GRAPH: &str = include_str!("../../../../../examples/graph.ttl");
-const TEMPLATES: &str = include_str!("../../../../../examples/templates.yaml");
-const REPLIES: &str = include_str!("../../../../../examples/replies.jsonl");
-const SETTINGS: &str = include_str!("../../../../../examples/juror.yaml");
+const REFERENCE: &str = include_str!("../../../demo/reference.yaml");
+const RESPONSES: &str = include_str!("../../../demo/responses.jsonl");
+const GRAPH: &str = include_str!("../../../demo/graph.ttl");
+const TEMPLATES: &str = include_str!("../../../demo/templates.yaml");
+const REPLIES: &str = include_str!("../../../demo/replies.jsonl");
+const SETTINGS: &str = include_str!("../../../demo/juror.yaml");
 
 const ABOUT: &str = "\
 Judge a worked example from inside the program: no files, no key, no network.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-const SCRIPT: &str = include_str!("../../../../../examples/agents/scripted.json");
+const SCRIPT: &str = include_str!("../../../demo/agents/scripted.json");
 
 /// The script for one query.
 #[derive(Deserialize)]
