@@ -275,8 +275,8 @@ impl Document {
         problems
     }
 
-    /// Returns where the values at these paths of a YAML document are written; `None` for a path that
-    /// leads nowhere, or through an alias.
+    /// Returns where the values at these paths of a YAML document are written, elsewhere if an alias leads
+    /// there; `None` for a path that leads nowhere, or through a merge key.
     pub fn yaml_spans(&self, paths: &[Path]) -> Vec<Option<ValueSpan>> {
         yaml::spans(self.text(), paths)
     }

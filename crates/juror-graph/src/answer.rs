@@ -10,6 +10,7 @@ use sparesults::{
 
 use crate::QueryLimits;
 use crate::failure::QueryFailure;
+use crate::loose;
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +113,20 @@ impl Answer {
         format: QueryResultsFormat,
         limits: &QueryLimits,
     ) -> Result<Result<Answer, QueryFailure>, String> {
+        let read = Answer::read_strictly(text, format, limits);
+        match read {
+            Err(why) if format == QueryResultsFormat::Json => {
+                loose::read_json(text, limits).ok_or(why)
+            }
+            read => read,
+        }
+    }
+
+    fn read_strictly(
+        text: &[u8],
+        format: QueryResultsFormat,
+        limits: &QueryLimits,
+    ) -> Result<Result<Answer, QueryFailure>, String> {
         let read = QueryResultsParser::from_format(format).for_slice(text);
         let solutions = match read.map_err(|error| error.to_string())? {
             SliceQueryResultsParserOutput::Boolean(truth) => return Ok(Ok(Answer::Truth(truth))),
@@ -157,6 +172,17 @@ mod tests {
             assert_eq!(read(&answer.write(format), same), answer, "{format:?}");
         }
         assert_eq!(answer.write(ResultFormat::Csv), "a,b\nx\ty,\nx:y,7\n,ja\n");
+    }
+
+    #[test]
+    fn terms_that_rdf_does_not_allow_are_kept_as_they_are() {
+        let text = r#"{"head":{"vars":["a","b"]},"results":{"bindings":[{"a":{"type":"uri","value":"http://x/a b"}},{"b":{"type":"literal","value":"5","datatype":"http://x/> } #"}},{"a":{"type":"uri","value":"x:y"},"b":{"type":"literal","value":"ja","xml:lang":"d e"}}]}}"#;
+        let answer = Answer::parse(text, ResultFormat::Json).expect("a result");
+        assert_eq!(answer.write(ResultFormat::Json), text);
+        let Answer::Table(table) = &answer else { panic!("a table") };
+        let allowed = table.rows().iter().flatten().flatten().map(loose::is_allowed);
+        assert_eq!(allowed.collect::<Vec<_>>(), [false, false, true, false]);
+        assert_eq!(Answer::parse(&text.replace("uri", "weird"), ResultFormat::Json), None);
     }
 
     #[test]

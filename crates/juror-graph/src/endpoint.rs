@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use juror_models::{Secret, http_client, innermost, secrets_of_address};
+use juror_sparql::{ResultFormat, SparqlResult};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Response, Url};
 use sparesults::QueryResultsFormat;
@@ -162,7 +163,15 @@ impl Endpoint {
         match Answer::read(&bytes, format, limits) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(failure)) => Err(Asked::NoResult(failure)),
-            Err(why) => Err(EndpointFailure::Garbled(self.repeatable(&why)).into()),
+            Err(why) => {
+                let why = self.repeatable(&why);
+                // The endpoint is well if everything but a term is.
+                Err(if is_result(&bytes, format) {
+                    Asked::NoResult(QueryFailure::BadTerm(why))
+                } else {
+                    EndpointFailure::Garbled(why).into()
+                })
+            }
         }
     }
 
@@ -188,6 +197,11 @@ impl Endpoint {
         let status = response.status().as_u16();
         let wait = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let wait = wait.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
+        let target = response.headers().get("location").and_then(|value| value.to_str().ok());
+        if let (300..=399, Some(target)) = (status, target) {
+            let target = self.without_secrets(target);
+            return EndpointFailure::Redirect { status, target }.into();
+        }
         let is_html = media_type_of(&response).is_some_and(|kind| kind.contains("html"));
         let mut said = Vec::new();
         while said.len() < 4 * MOST_COMPLAINT
@@ -210,6 +224,12 @@ impl Endpoint {
             }
             _ => EndpointFailure::Status { status, complaint }.into(),
         }
+    }
+
+    /// Returns the address to which a server sends, without passwords and parameters.
+    fn without_secrets(&self, target: &str) -> String {
+        let target = self.url.join(target);
+        self.repeatable(&target.map_or_else(|_| "no address".to_owned(), |url| shown(&url)))
     }
 
     /// Returns a text of the server on one line, short and without secrets.
@@ -269,6 +289,18 @@ fn format_of(media_type: Option<&str>) -> Result<Option<QueryResultsFormat>, Str
         Some("text/html" | "application/xhtml+xml") => Err("an HTML page".into()),
         Some(other) => Err(format!("`{other}`")),
     }
+}
+
+/// Whether a reply is a result by a reader that does not look into its terms.
+fn is_result(bytes: &[u8], format: QueryResultsFormat) -> bool {
+    let format = match format {
+        QueryResultsFormat::Json => ResultFormat::Json,
+        QueryResultsFormat::Xml => ResultFormat::Xml,
+        QueryResultsFormat::Tsv => ResultFormat::Tsv,
+        _ => return false,
+    };
+    let text = std::str::from_utf8(bytes);
+    text.is_ok_and(|text| SparqlResult::parse(text, format).is_ok())
 }
 
 fn by_look(bytes: &[u8]) -> QueryResultsFormat {

@@ -17,6 +17,9 @@ pub enum QueryFailure {
     /// The query cannot be evaluated.
     #[error("{0}")]
     Evaluation(String),
+    /// The result has something in it that is no term of RDF.
+    #[error("the result has a value that RDF does not allow: {0}")]
+    BadTerm(String),
     /// The endpoint failed.
     #[error(transparent)]
     Endpoint(#[from] EndpointFailure),
@@ -59,6 +62,14 @@ pub enum EndpointFailure {
     /// It refuses the query.
     #[error("the endpoint refuses the query: {0}")]
     BadQuery(String),
+    /// It is at another address.
+    #[error("the endpoint sends elsewhere (HTTP {status}): to `{target}`")]
+    Redirect {
+        /// The status of HTTP.
+        status: u16,
+        /// The other address.
+        target: String,
+    },
     /// It has a problem of its own.
     #[error("the endpoint failed (HTTP {status}){complaint}")]
     Status {
@@ -86,6 +97,9 @@ impl EndpointFailure {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             EndpointFailure::TimedOut(_) => Some("allow more time with --graph-timeout"),
+            EndpointFailure::Redirect { .. } => Some(
+                "queries are not sent on: name that address if it is an endpoint; it may ask who you are",
+            ),
             EndpointFailure::Denied(_) => {
                 Some("say who asks with --graph-header 'Authorization: Bearer env:NAME'")
             }

@@ -201,8 +201,23 @@ impl Loader<'_> {
             RdfParseError::Io(error) => LoadError::Io { name: self.name.to_owned(), error },
             RdfParseError::Syntax(error) => {
                 let place = error.location().map(|at| (at.start.line + 1, at.start.column + 1));
-                self.syntax(place, &error.to_string())
+                self.syntax(place, &format!("{error}{}", self.other_format_hint()))
             }
+        }
+    }
+
+    /// Says as what the file is read, if the ending of its name is also given to files of other formats.
+    fn other_format_hint(&self) -> String {
+        let lower = self.name.to_ascii_lowercase();
+        let plain = lower.trim_end_matches(".gz").trim_end_matches(".zst");
+        let is_ambiguous =
+            ["owl", "txt", "xml", "rdf", "json"].iter().any(|ending| plain.ends_with(ending));
+        match format_of(self.name) {
+            Ok(format) if is_ambiguous => format!(
+                "\n  hint: it is read as {} by the ending of its name; if it is Turtle, let it end in .ttl",
+                format.name()
+            ),
+            _ => String::new(),
         }
     }
 

@@ -77,6 +77,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The line and column of a mistake in the query, both counted from 1, if they are known.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        match self {
+            Refusal::NotSparql { place, .. } => *place,
+            _ => None,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {

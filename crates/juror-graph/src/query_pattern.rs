@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use oxrdf::{NamedNode, Term};
 
+use crate::loose::is_allowed;
 use crate::query::{Query, QueryOptions, Refusal};
 use crate::room::with_room;
 
@@ -120,8 +121,11 @@ fn prefix_of(name: &str) -> String {
 fn written(name: &str, term: &Term) -> Result<String, NotFilled> {
     match term {
         Term::BlankNode(_) => Err(NotFilled::Blank(name.to_owned())),
-        Term::Literal(literal) => Ok(literal.to_string()),
         // A store may have let through what is no IRI.
+        Term::Literal(literal) if !is_allowed(term) => {
+            Err(NotFilled::Misplaced(format!("`{}` has no datatype or language", literal.value())))
+        }
+        Term::Literal(literal) => Ok(literal.to_string()),
         Term::NamedNode(node) => NamedNode::new(node.as_str())
             .map(|node| node.to_string())
             .map_err(|_| NotFilled::Misplaced(format!("`{}` is no IRI", node.as_str()))),

@@ -132,17 +132,53 @@ fn what_is_no_result_is_told_as_what_it_is() {
         ),
         (HttpReply::of(404, "text/html", page), "the endpoint failed (HTTP 404)"),
         (HttpReply::of(302, "text/html", page), "the endpoint failed (HTTP 302)"),
+        (
+            HttpReply::of(200, "application/sparql-results+xml", BAD_IRI),
+            "the result has a value that RDF does not allow: ",
+        ),
     ];
     for (reply, told) in rows {
         let failure = fails_by(reply);
-        assert_eq!(failure.to_string(), told);
-        assert_eq!(failure.is_outside(), !told.contains("refuses the query"), "{told}");
+        let is_whole = !told.ends_with(' ');
+        assert!(failure.to_string().starts_with(told), "{failure}");
+        assert!(!is_whole || failure.to_string() == told, "{failure}");
+        let is_ours = told.contains("refuses the query") || !is_whole;
+        assert_eq!(failure.is_outside(), !is_ours, "{told}");
     }
+    let elsewhere = vec![("Location".to_owned(), "https://x.example/login?key=1".to_owned())];
+    let elsewhere = fails_by(HttpReply::Whole(302, elsewhere, Vec::new()));
+    assert_eq!(
+        elsewhere.to_string(),
+        "the endpoint sends elsewhere (HTTP 302): to `https://x.example/login`"
+    );
+    assert!(elsewhere.hint().is_some_and(|hint| hint.contains("name that address")));
     let garbled = fails_by(HttpReply::of(200, "application/sparql-results+json", "{\"head\": oh}"));
     assert!(
         garbled.to_string().starts_with("the endpoint's reply is no SPARQL result"),
         "{garbled}"
     );
+}
+
+/// A result whose IRI has a space.
+const BAD_IRI: &str = r#"<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="a"/></head><results><result><binding name="a"><uri>http://x/a b</uri></binding></result></results></sparql>"#;
+
+#[test]
+fn an_endpoint_with_terms_that_are_none_is_not_given_up() {
+    let json = r#"{"head":{"vars":["a"]},"results":{"bindings":[{"a":{"type":"uri","value":"http://x/a b"}}]}}"#;
+    for (media_type, reply) in
+        [("application/sparql-results+json", json), ("application/sparql-results+xml", BAD_IRI)]
+    {
+        let server = HttpServer::start(move |_| HttpReply::of(200, media_type, reply));
+        let graph = endpoint(&server);
+        for _ in 0..7 {
+            let answer = graph.ask(&query("SELECT ?a { ?a ?b ?c }"), &QueryLimits::default());
+            match answer {
+                Ok(answer) => assert_eq!(answer.write(ResultFormat::Json), json),
+                Err(failure) => assert!(matches!(failure, QueryFailure::BadTerm(_)), "{failure}"),
+            }
+        }
+        assert_eq!(server.seen().len(), 7, "{media_type}");
+    }
 }
 
 #[test]

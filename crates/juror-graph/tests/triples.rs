@@ -163,3 +163,14 @@ fn values_that_only_the_query_knows_compare_with_those_of_the_graph() {
         assert_eq!(found.join(" "), wanted, "{query}");
     }
 }
+
+#[test]
+fn a_file_that_is_not_what_its_name_says_is_told_as_what_it_is_read() {
+    for (name, format) in [("g.owl", "RDF/XML"), ("g.rdf", "RDF/XML"), ("g.txt", "N-Triples")] {
+        let error = Triples::parse(name, b"@prefix : <x:> . :a :b :c .", &LoadOptions::default());
+        let told = error.expect_err(name).to_string();
+        assert!(told.contains(&format!("hint: it is read as {format} by the ending")), "{told}");
+    }
+    let turtle = Triples::parse("g.ttl", b"no", &LoadOptions::default()).expect_err("no Turtle");
+    assert!(!turtle.to_string().contains("hint"), "{turtle}");
+}

@@ -82,6 +82,11 @@ impl Asked {
         }
     }
 
+    /// Whether the query says in which order rows come.
+    pub(crate) fn is_ordered(&self) -> bool {
+        matches!(self, Asked::Answered { query, .. } if query.is_ordered())
+    }
+
     /// Whether something outside is at fault that there is no answer.
     pub fn is_outside(&self) -> bool {
         matches!(self, Asked::Failed(failure) if failure.is_outside())

@@ -13,14 +13,18 @@ pub(crate) struct Edit {
     pub(crate) text: String,
 }
 
-/// Applies edits that do not overlap; `None` if they do.
+/// Applies edits that do not overlap, each once; `None` if they do. Lines end as those of the text.
 pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     edits.sort_by_key(|edit| edit.range.start);
+    edits.dedup();
+    let first_end = text.find('\n').unwrap_or_default();
+    let has_two = text[..first_end].ends_with('\r');
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for edit in edits {
         out.push_str(text.get(at..edit.range.start)?);
-        out.push_str(&edit.text);
+        let is_plain = !has_two || !edit.text.contains('\n');
+        out.push_str(&if is_plain { edit.text } else { edit.text.replace('\n', "\r\n") });
         at = edit.range.end;
     }
     out.push_str(text.get(at..)?);
@@ -40,23 +44,51 @@ pub(crate) struct NewOutput {
 pub(crate) struct YamlStep {
     pub(crate) output: Option<ValueSpan>,
     pub(crate) args: Option<ValueSpan>,
+    /// What the output names, if it is an alias.
+    pub(crate) target: Option<ValueSpan>,
 }
 
+/// Why an output cannot be replaced.
+pub(crate) const MERGED: &str = "it comes from a merge key (`<<`): write it out in the step, or leave it out to have it filled in";
+const NO_TEXT: &str = "it is written as a mapping or a list of YAML, not as a text: leave it out to have it filled in as a text";
+
 impl YamlStep {
-    /// Returns the edits that give the step its output; `None` if it is not written here.
-    pub(crate) fn edits(&self, yaml: &str, new: &NewOutput) -> Option<Vec<Edit>> {
-        let args = self.args.as_ref()?;
-        if args.style == ValueStyle::Alias {
-            return None;
+    /// Where the text of the output begins or would begin: steps of the same place share it.
+    pub(crate) fn place(&self) -> Option<usize> {
+        match &self.output {
+            Some(output) => Some(self.target.as_ref().unwrap_or(output).range.start),
+            None => Some(self.args.as_ref()?.range.end),
         }
-        let Some(output) = &self.output else { return Some(vec![inserted(yaml, args, new)]) };
-        let scalar = scalar_like(yaml, output, &new.text)?;
-        let space = if output.range.is_empty() { " " } else { "" };
-        let mut text = format!("{space}{scalar}");
+    }
+
+    /// Whether other parts of the file may refer to the output.
+    pub(crate) fn has_names(&self) -> bool {
+        let is_named = |span: &ValueSpan| span.has_anchor || span.through.is_some();
+        self.target.is_some() || [&self.output, &self.args].into_iter().flatten().any(is_named)
+    }
+
+    /// Returns the edits that give the step its output. Fails with the reason if that is not possible.
+    pub(crate) fn edits(
+        &self,
+        yaml: &str,
+        new: &NewOutput,
+        has_output: bool,
+    ) -> Result<Vec<Edit>, &'static str> {
+        let Some(output) = &self.output else {
+            let args = self.args.as_ref().filter(|_| !has_output).ok_or(MERGED)?;
+            return Ok(vec![inserted(yaml, args, new)]);
+        };
+        let written = self.target.as_ref().unwrap_or(output);
+        let scalar = scalar_like(yaml, written, &new.text).ok_or(NO_TEXT)?;
+        let needs_space = written.range.is_empty() && !yaml[..written.range.start].ends_with(' ');
+        let space = if needs_space { " " } else { "" };
+        let mut edits =
+            vec![Edit { range: written.range.clone(), text: format!("{space}{scalar}") }];
         if let Some(media_type) = new.media_type {
-            text.push_str(&next_entry(output, "output_media_type", media_type));
+            let text = next_entry(output, "output_media_type", media_type);
+            edits.push(Edit { range: output.range.end..output.range.end, text });
         }
-        Some(vec![Edit { range: output.range.clone(), text }])
+        Ok(edits)
     }
 }
 
@@ -76,7 +108,7 @@ pub(crate) fn added_entry(
     (key, text): (&str, &str),
 ) -> Option<Edit> {
     if document.format() == Format::Yaml {
-        let output = output.filter(|output| output.style != ValueStyle::Alias)?;
+        let output = output?;
         let at = output.range.end;
         return Some(Edit { range: at..at, text: next_entry(output, key, &quoted(text)) });
     }
@@ -90,7 +122,7 @@ pub(crate) fn added_entry(
 fn inserted(yaml: &str, args: &ValueSpan, new: &NewOutput) -> Edit {
     let rest = &yaml[args.range.end..];
     // A comment on the line of the arguments stays there.
-    let line = if args.in_flow { 0 } else { rest.find('\n').unwrap_or(rest.len()) };
+    let line = if args.in_flow { 0 } else { rest.lines().next().map_or(0, str::len) };
     let at = args.range.end + line;
     let literal = literal(&new.text, "|-", args.column + 2);
     let scalar = literal.filter(|_| !args.in_flow).unwrap_or_else(|| quoted(&new.text));
@@ -103,7 +135,7 @@ fn inserted(yaml: &str, args: &ValueSpan, new: &NewOutput) -> Edit {
 
 /// Writes a text in the style of the value that it replaces.
 fn scalar_like(yaml: &str, old: &ValueSpan, text: &str) -> Option<String> {
-    if matches!(old.style, ValueStyle::Flow | ValueStyle::Block) {
+    if matches!(old.style, ValueStyle::Flow | ValueStyle::Block | ValueStyle::Alias) {
         return None;
     }
     let written = &yaml[old.range.clone()];

@@ -45,6 +45,7 @@ mod known;
 mod lint;
 mod moved;
 mod new;
+mod place;
 mod refresh;
 mod rerun;
 mod review;
@@ -54,7 +55,7 @@ pub use asked_graph::AskedGraph;
 pub use asking::{AskOptions, Asked, Asking, ask_all};
 pub use check::{Change, Checked, Standing, check};
 pub use known::{KnownAnswers, NotKnown};
-pub use lint::{Lint, lint};
+pub use lint::{Doubted, Lint, lint};
 pub use moved::{Blame, mark_moved};
 pub use new::{
     Choice, Doubt, Made, MadeQuestion, MadeStep, MadeTemplate, Templates, template_schema,

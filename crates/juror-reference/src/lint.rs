@@ -1,17 +1,33 @@
 //! Looks through a reference for what will give trouble later, without asking a graph.
 
+mod answer;
+
 use std::fmt;
 
-use juror_graph::{Answer, Query, QueryForm, QueryOptions, Refusal, Term};
-use juror_json as json;
+use hashbrown::HashMap;
+use juror_document::{Document, Path, Place};
+use juror_graph::{Answer, Query, QueryForm, QueryOptions, Term};
+use juror_json::{self as json, Object};
 use juror_read::Dataset;
 use juror_score::{KindNames, Question};
 use juror_sparql::ResultFormat;
 use serde::Serialize;
 
-use crate::steps::{QueryStep, query_steps, result_format};
+use crate::place::{Wanted, places};
+use crate::steps::{QueryStep, query_steps, result_format, steps_without_query};
 
-/// What is doubtful about a step.
+/// A doubt about a question or a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubted {
+    /// The id of the question.
+    pub question: String,
+    /// Where it is.
+    pub place: Place,
+    /// What is doubtful.
+    pub lint: Lint,
+}
+
+/// What is doubtful about a step, or a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "lint", rename_all = "snake_case")]
 pub enum Lint {
@@ -20,6 +36,13 @@ pub enum Lint {
         /// Why.
         why: String,
     },
+    /// The step is one of queries, and has none.
+    NoQuery {
+        /// Whether it has an argument `query` that is no text.
+        has_other: bool,
+    },
+    /// The result depends on the time, or on chance.
+    Unrepeatable,
     /// Order matters, by the question or the query, and the step does not say so.
     Unordered {
         /// What says that order matters.
@@ -53,12 +76,35 @@ pub enum Lint {
         /// The values that are not in the answer.
         values: Vec<String>,
     },
+    /// The answer has another number than the one that the query returns.
+    OtherNumber {
+        /// The number of the answer.
+        answer: String,
+        /// The number of the result.
+        result: String,
+    },
+    /// The result has no rows.
+    NoRows,
+    /// Another question asks the same, and is answered differently.
+    Contradicted {
+        /// The id of the other question.
+        by: String,
+    },
 }
 
 impl fmt::Display for Lint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lint::Refused { why } => f.write_str(why),
+            Lint::NoQuery { has_other: true } => {
+                f.write_str("the argument `query` is no text, so that no graph can be asked")
+            }
+            Lint::NoQuery { has_other: false } => {
+                f.write_str("the step has no argument `query`, so that no graph can be asked")
+            }
+            Lint::Unrepeatable => f.write_str(
+                "NOW, RAND, UUID or STRUUID in the query: the result differs from run to run",
+            ),
             Lint::Unordered { because } => {
                 write!(f, "{because}, but rows may come in any order")
             }
@@ -84,6 +130,15 @@ impl fmt::Display for Lint {
             Lint::Unmentioned { values } => {
                 write!(f, "the answer does not mention `{}`", values.join("`, `"))
             }
+            Lint::OtherNumber { answer, result } => {
+                write!(f, "the answer says {answer}, and the result is {result}")
+            }
+            Lint::NoRows => {
+                f.write_str("the result has no rows: an agent that finds nothing is right")
+            }
+            Lint::Contradicted { by } => {
+                write!(f, "question `{by}` asks the same and is answered differently")
+            }
         }
     }
 }
@@ -93,6 +148,8 @@ impl Lint {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Lint::Refused { .. } => None,
+            Lint::NoQuery { .. } => Some("write the query as the argument `query` of the step"),
+            Lint::Unrepeatable => Some("ask for something that the graph alone decides"),
             Lint::Unordered { .. } => Some("say `ordered: true` if it matters"),
             Lint::OrderedByNobody => Some("add ORDER BY to the query, or leave `ordered` out"),
             Lint::Unstable => Some("add ORDER BY, by columns that tell all rows apart"),
@@ -106,7 +163,13 @@ impl Lint {
                 Some("leave the column out of `required_columns`, or ask for something with a name")
             }
             Lint::NoMediaType => Some("add `output_media_type: application/sparql-results+json`"),
-            Lint::Unmentioned { .. } => Some("is the answer that of this query?"),
+            Lint::Unmentioned { .. } | Lint::OtherNumber { .. } => {
+                Some("is the answer that of this query, and has the result moved since?")
+            }
+            Lint::NoRows => Some("is there a typo in the query, or was the graph empty?"),
+            Lint::Contradicted { .. } => {
+                Some("tell the questions apart by their texts, or leave one of them out")
+            }
         }
     }
 }
@@ -115,33 +178,94 @@ impl Lint {
 const ORDER_WORDS: [&str; 8] =
     ["first", "last", "sorted", "ordered", "ranked", "ranking", "descending", "ascending"];
 
-/// The most rows whose values an answer is expected to mention.
-const MOST_MENTIONED: usize = 10;
-
-/// Looks through all steps with queries. Each finding comes with the step's position among them.
-pub fn lint<'d>(
-    dataset: &'d Dataset<'_>,
+/// Looks through all questions and their steps. Returns how many queries there are, and what is doubtful, in
+/// the order of the file.
+pub fn lint(
+    document: &Document,
+    dataset: &Dataset<'_>,
     names: &KindNames,
     options: &QueryOptions,
-) -> (Vec<QueryStep<'d>>, Vec<(usize, Lint)>) {
+) -> (usize, Vec<Doubted>) {
     let steps = query_steps(dataset, names);
-    let mut found = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
+    let mut found: Vec<(usize, Wanted<'_>, Lint)> = Vec::new();
+    for step in &steps {
         let question = &dataset.questions[step.question];
-        found.extend(lints_of(step, question, options).into_iter().map(|lint| (at, lint)));
+        let lints = lints_of(step, question, options).into_iter();
+        found.extend(lints.map(|(mistake, lint)| (step.question, step.wanted(mistake), lint)));
     }
-    (steps, found)
+    for (question, path, step) in steps_without_query(dataset, names) {
+        let args = step.fields.get_set("args");
+        let args = args.and_then(|args| json::from_str::<Object<'_>>(args.get()).ok());
+        let has_other = args.is_some_and(|args| args.get_set("query").is_some());
+        let json = step.fields.get("name").map_or("", |name| name.get());
+        let wanted = Wanted { path: path.key("args"), around: path, json, mistake: None };
+        found.push((question, wanted, Lint::NoQuery { has_other }));
+    }
+    for (question, by) in contradicted(dataset) {
+        let path = dataset.path_of(question);
+        let json = dataset.questions[question].text.get();
+        let wanted = Wanted { path: path.key("question_text"), around: path, json, mistake: None };
+        found.push((question, wanted, Lint::Contradicted { by }));
+    }
+    found.sort_by_key(|own| own.0);
+    let wanted: Vec<Wanted<'_>> = found.iter().map(|own| own.1.clone()).collect();
+    let places = places(document, &wanted);
+    let found = found.into_iter().zip(places);
+    let doubted = found.map(|((question, Wanted { path, .. }, lint), place)| Doubted {
+        question: dataset.questions[question].id.to_string(),
+        place: at(document, place, path),
+        lint,
+    });
+    (steps.len(), doubted.collect())
 }
 
-fn lints_of(step: &QueryStep<'_>, question: &Question<'_>, options: &QueryOptions) -> Vec<Lint> {
+fn at(document: &Document, (line, column): (usize, usize), path: Path) -> Place {
+    Place { file: document.name().to_owned(), line, column, path }
+}
+
+/// Finds questions of the same text that have different answers: each, and the id of one before.
+fn contradicted(dataset: &Dataset<'_>) -> Vec<(usize, String)> {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let mut known: HashMap<String, (usize, String)> = HashMap::new();
+    let mut found = Vec::new();
+    for (at, question) in dataset.questions.iter().enumerate() {
+        let answer = question.answer.and_then(json::text_of);
+        let (Some(text), Some(answer)) = (json::text_of(question.text), answer) else { continue };
+        let answer = plain(&answer);
+        let (first, first_answer) =
+            known.entry(plain(&text)).or_insert_with(|| (at, answer.clone()));
+        if *first_answer != answer {
+            found.push((at, dataset.questions[*first].id.to_string()));
+        }
+    }
+    found
+}
+
+type Mistake = Option<(usize, usize)>;
+
+/// Returns what is doubtful about a step, and where in its query, if that is known.
+fn lints_of(
+    step: &QueryStep<'_>,
+    question: &Question<'_>,
+    options: &QueryOptions,
+) -> Vec<(Mistake, Lint)> {
     let query = match Query::parse(&step.query, options) {
         Ok(query) => query,
-        Err(refusal) => return vec![refused(&refusal)],
+        Err(refusal) => {
+            return vec![(refusal.place(), Lint::Refused { why: refusal.to_string() })];
+        }
     };
+    lints_of_query(step, question, &query).into_iter().map(|lint| (None, lint)).collect()
+}
+
+fn lints_of_query(step: &QueryStep<'_>, question: &Question<'_>, query: &Query) -> Vec<Lint> {
     let mut lints = Vec::new();
-    lints.extend(order_lint(step, question, &query));
+    lints.extend(order_lint(step, question, query));
     if query.form() == QueryForm::Select && query.cuts_without_order() {
         lints.push(Lint::Unstable);
+    }
+    if !query.is_repeatable() {
+        lints.push(Lint::Unrepeatable);
     }
     let Some(recorded) = step.recorded() else { return lints };
     if result_format(step.step).is_none() && Answer::parse(&recorded, step.format()).is_some() {
@@ -151,6 +275,9 @@ fn lints_of(step: &QueryStep<'_>, question: &Question<'_>, options: &QueryOption
     let format = step.format();
     let answer = (format != ResultFormat::Csv).then(|| Answer::parse(&recorded, format)).flatten();
     let Some(Answer::Table(table)) = answer else { return lints };
+    if table.rows().is_empty() {
+        lints.push(Lint::NoRows);
+    }
     let columns: Vec<&str> = table.columns().collect();
     let required = step.step.rules.required_columns.as_deref();
     let is_required = |name: &str| required.is_none_or(|all| all.iter().any(|own| own == name));
@@ -170,12 +297,10 @@ fn lints_of(step: &QueryStep<'_>, question: &Question<'_>, options: &QueryOption
     if n > 0 && step.step.rules.ignore_duplicates {
         lints.push(Lint::Duplicates { n });
     }
-    lints.extend(unmentioned(question, step, table.rows()));
+    if is_last(step, question) {
+        lints.extend(answer::lint(question, table.rows()));
+    }
     lints
-}
-
-fn refused(refusal: &Refusal) -> Lint {
-    Lint::Refused { why: refusal.to_string() }
 }
 
 fn order_lint(step: &QueryStep<'_>, question: &Question<'_>, query: &Query) -> Option<Lint> {
@@ -210,30 +335,9 @@ fn all_texts_are_numbers<'t>(cells: impl Iterator<Item = &'t Term>) -> Option<St
     first
 }
 
-/// Finds literals of the last step's result that the answer does not mention. Names of things may stand in
-/// for IRIs, so that those are not looked for.
-fn unmentioned(
-    question: &Question<'_>,
-    step: &QueryStep<'_>,
-    rows: &[Vec<Option<Term>>],
-) -> Option<Lint> {
-    let is_last = question.groups.as_ref().is_some_and(|groups| step.group + 1 == groups.len());
-    let answer = json::text_of(question.answer?)?;
-    if !is_last || rows.is_empty() || rows.len() > MOST_MENTIONED {
-        return None;
-    }
-    let answer = answer.to_lowercase();
-    let texts = rows.iter().flatten().flatten().filter_map(|term| match term {
-        Term::Literal(literal)
-            if literal.datatype().as_str() == "http://www.w3.org/2001/XMLSchema#string" =>
-        {
-            Some(literal.value())
-        }
-        _ => None,
-    });
-    let values: Vec<String> =
-        texts.filter(|text| !answer.contains(&text.to_lowercase())).map(str::to_owned).collect();
-    (!values.is_empty()).then_some(Lint::Unmentioned { values })
+/// Whether a step is of the last group, whose results the answer is made of.
+fn is_last(step: &QueryStep<'_>, question: &Question<'_>) -> bool {
+    question.groups.as_ref().is_some_and(|groups| step.group + 1 == groups.len())
 }
 
 #[cfg(test)]
@@ -242,14 +346,18 @@ mod tests {
     use juror_document::{Document, Format};
     use juror_read::read_reference;
 
+    fn told_of(document: &Document, dataset: &Dataset<'_>) -> Vec<String> {
+        let (_, found) = lint(document, dataset, &KindNames::NONE, &QueryOptions::default());
+        found.iter().map(|own| own.lint.to_string()).collect()
+    }
+
     fn told(step: &str, question: &str, answer: &str) -> Vec<String> {
         let yaml = format!(
             "- template_id: t\n  questions:\n  - id: q\n    question_text: {question}\n    reference_answer: {answer}\n    reference_steps:\n    - - {{name: sparql_query, {step}}}\n"
         );
         let document = Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML");
         let dataset = read_reference(&document).expect("a reference");
-        let (_, found) = lint(&dataset, &KindNames::NONE, &QueryOptions::default());
-        found.iter().map(|(_, lint)| lint.to_string()).collect()
+        told_of(&document, &dataset)
     }
 
     #[test]
@@ -278,6 +386,12 @@ mod tests {
                 "",
                 "x",
                 "LIMIT or OFFSET without ORDER BY: the rows may differ from run to run",
+            ),
+            (
+                "SELECT (NOW() AS ?now) {}",
+                "",
+                "x",
+                "NOW, RAND, UUID or STRUUID in the query: the result differs from run to run",
             ),
             ("CLEAR ALL", "", "x", "an update is not run: it would change the graph"),
         ] {
@@ -328,5 +442,39 @@ mod tests {
             told(&with(&[oak], false), "x", "An oak."),
             ["the output is a SPARQL result, but is compared as a text"]
         );
+    }
+
+    #[test]
+    fn results_without_rows_and_steps_without_queries_are_told() {
+        let none = r#"{"head": {"vars": ["a"]}, "results": {"bindings": []}}"#;
+        let step = format!(
+            "args: {{query: 'SELECT ?a {{ ?b ?c ?a }}'}}, output: '{none}', output_media_type: application/sparql-results+json"
+        );
+        assert_eq!(
+            told(&step, "x", "y"),
+            ["the result has no rows: an agent that finds nothing is right"]
+        );
+        assert_eq!(
+            told("args: {quer: a}", "x", "y"),
+            ["the step has no argument `query`, so that no graph can be asked"]
+        );
+        assert_eq!(
+            told("args: {query: [a]}", "x", "y"),
+            ["the argument `query` is no text, so that no graph can be asked"]
+        );
+    }
+
+    #[test]
+    fn the_same_question_has_one_answer_and_a_mistake_its_own_place() {
+        let yaml = "- template_id: t\n  questions:\n  - {id: a, question_text: Where is it?, reference_answer: Here.}\n  - {id: b, question_text: 'where  is it?', reference_answer: here.}\n  - {id: c, question_text: Where is it?, reference_answer: There.}\n  - id: d\n    question_text: x\n    reference_steps:\n    - - {name: sparql_query, args: {query: 'ASK { ?a ?b }'}}\n";
+        let document = Document::new("r.yaml", yaml.into(), Format::Yaml).expect("YAML");
+        let dataset = read_reference(&document).expect("a reference");
+        let told = told_of(&document, &dataset);
+        assert_eq!(told[0], "question `a` asks the same and is answered differently");
+        assert!(told.len() == 2 && told[1].starts_with("not valid SPARQL"), "{told:?}");
+        let (_, found) = lint(&document, &dataset, &KindNames::NONE, &QueryOptions::default());
+        assert_eq!((found[0].place.line, &*found[0].question), (5, "c"));
+        let (start, place) = (yaml.lines().nth(8).expect("a line").find("ASK"), &found[1].place);
+        assert!(place.line == 9 && place.column > start.expect("a query") + 8, "{place:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Whose fault it is that an answer does not match: the graph's, which moved, or the agent's.
 
+use hashbrown::{HashMap, HashSet};
 use juror_document::Document;
 use juror_read::{Dataset, read_reference};
 use juror_score::{Case, KindNames, MOVED, Profile, Question, Trajectory, score};
@@ -63,8 +64,17 @@ pub fn mark_moved(
     let found: Vec<_> = found.filter(|(step, _)| step.step.fields.get(MOVED).is_none()).collect();
     let paths: Vec<_> = found.iter().map(|(step, _)| step.path.key("output")).collect();
     let spans = document.yaml_spans(&paths);
+    // A step that aliases share has one note, so that it says nothing where they differ.
+    let mut notes_at: HashMap<usize, HashSet<&str>> = HashMap::new();
+    for ((_, note), span) in found.iter().zip(&spans) {
+        let Some(span) = span else { continue };
+        notes_at.entry(span.range.start).or_default().insert(note);
+    }
     let edits = found.iter().zip(&spans).filter_map(|((step, note), span)| {
-        edit::added_entry(document, &step.step.fields, span.as_ref(), (MOVED, note))
+        let span = span.as_ref();
+        let n_notes = span.and_then(|span| notes_at.get(&span.range.start)).map_or(1, HashSet::len);
+        let entry = (MOVED, note.as_str());
+        if n_notes > 1 { None } else { edit::added_entry(document, &step.step.fields, span, entry) }
     });
     let text = edit::apply(document.text(), edits.collect())?;
     let marked = Document::new(document.name(), text.into_bytes(), document.format()).ok()?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use juror_document::{Document, Format, Path, Problems};
+use juror_graph::Answer;
 use juror_json as json;
 use juror_read::{Dataset, read_reference};
 use juror_score::{ExpectedStep, Question};
@@ -27,6 +28,8 @@ pub struct Refreshed {
     pub replaced: Vec<usize>,
     /// The steps that had no output.
     pub filled: Vec<usize>,
+    /// The steps whose new output has no rows.
+    pub emptied: Vec<usize>,
     /// The steps whose output should change and did not, with the reasons.
     pub left: Vec<(usize, String)>,
 }
@@ -51,43 +54,157 @@ pub fn refresh(
     steps: &[QueryStep<'_>],
     found: &[(Arc<Asked>, Checked)],
 ) -> Result<Refreshed, RefreshError> {
-    let mut refreshed = Refreshed {
-        text: String::new(),
-        replaced: Vec::new(),
-        filled: Vec::new(),
-        left: Vec::new(),
-    };
-    let mut outputs: Vec<(usize, NewOutput)> = Vec::new();
+    let mut left = Vec::new();
+    let mut outputs: Vec<Option<NewOutput>> = vec![None; steps.len()];
     for (at, (step, (asked, checked))) in steps.iter().zip(found).enumerate() {
         match new_output(document, step, asked, checked) {
-            Ok(None) => {}
-            Ok(Some(output)) => outputs.push((at, output)),
-            Err(why) => refreshed.left.push((at, why)),
+            Ok(output) => outputs[at] = output,
+            Err(why) => left.push((at, why)),
         }
     }
-    let edits = edits_of(document, steps, &outputs);
-    let mut all = Vec::new();
-    let mut done = Vec::new();
-    for ((at, output), edits) in outputs.into_iter().zip(edits) {
-        let Some(edits) = edits else {
-            let why = "it is not written here, but through an alias or a merge key".to_owned();
-            refreshed.left.push((at, why));
-            continue;
+    let sites = Sites::of(document, dataset, steps);
+    let mut changes = Vec::new();
+    for (at, output) in outputs.iter().enumerate() {
+        let Some(new) = output else { continue };
+        match sites.edits(at, &outputs) {
+            Ok(edits) => changes.push(Change { at, new, edits }),
+            Err(why) => left.push((at, why)),
+        }
+    }
+    let mut text = sites.changed_text(&changes);
+    if !matches!(text, Ok(Some(_))) {
+        // Whatever else refers to a value by its name would change with it.
+        let (named, others) = changes.into_iter().partition(|own| sites.has_names(own.at));
+        let named: Vec<Change<'_>> = named;
+        left.extend(named.iter().map(|own| (own.at, NAMED.to_owned())));
+        changes = others;
+        text = sites.changed_text(&changes);
+    }
+    left.sort_unstable();
+    let text = text?.ok_or_else(|| RefreshError::Entangled(document.name().to_owned()))?;
+    let done = || changes.iter().map(|own| own.at);
+    let had_output = |at: &usize| steps[*at].step.fields.get_set("output").is_some();
+    let is_empty = |at: &usize| found[*at].0.answer().is_some_and(Answer::is_empty);
+    Ok(Refreshed {
+        text,
+        replaced: done().filter(had_output).collect(),
+        filled: done().filter(|at| !had_output(at)).collect(),
+        emptied: done().filter(is_empty).collect(),
+        left,
+    })
+}
+
+const NAMED: &str = "another part of the file refers to it by an alias, and would change too";
+
+/// The new output of a step, and what has to change in the file for it.
+struct Change<'o> {
+    at: usize,
+    new: &'o NewOutput,
+    edits: Vec<edit::Edit>,
+}
+
+/// Where outputs are written.
+struct Sites<'s> {
+    document: &'s Document,
+    dataset: &'s Dataset<'s>,
+    steps: &'s [QueryStep<'s>],
+    /// The places of each step; none in JSON, whose values are where they are read.
+    yaml: Vec<YamlStep>,
+    /// The steps whose output is the same text, by its place.
+    sharing: HashMap<usize, Vec<usize>>,
+}
+
+impl<'s> Sites<'s> {
+    fn of(
+        document: &'s Document,
+        dataset: &'s Dataset<'_>,
+        steps: &'s [QueryStep<'_>],
+    ) -> Sites<'s> {
+        let mut sites =
+            Sites { document, dataset, steps, yaml: Vec::new(), sharing: HashMap::new() };
+        if document.format() != Format::Yaml {
+            return sites;
+        }
+        let paths: Vec<Path> = steps
+            .iter()
+            .flat_map(|step| ["output", "args"].map(|key| step.path.key(key)))
+            .collect();
+        let mut spans = document.yaml_spans(&paths).into_iter();
+        while let (Some(output), Some(args)) = (spans.next(), spans.next()) {
+            sites.yaml.push(YamlStep { output, args, target: None });
+        }
+        sites.follow_aliases();
+        for (at, step) in sites.yaml.iter().enumerate() {
+            if let Some(place) = step.place() {
+                sites.sharing.entry(place).or_default().push(at);
+            }
+        }
+        sites
+    }
+
+    /// Finds what outputs name that are aliases.
+    fn follow_aliases(&mut self) {
+        let target = |step: &YamlStep| step.output.as_ref()?.target.clone();
+        let targets: Vec<Path> = self.yaml.iter().filter_map(target).collect();
+        let mut spans = self.document.yaml_spans(&targets).into_iter();
+        for step in self.yaml.iter_mut().filter(|step| target(step).is_some()) {
+            step.target = spans.next().flatten();
+        }
+    }
+
+    fn has_names(&self, at: usize) -> bool {
+        self.yaml.get(at).is_some_and(YamlStep::has_names)
+    }
+
+    /// Returns the edits that give a step its output. Fails with the reason if that is not possible.
+    fn edits(&self, at: usize, outputs: &[Option<NewOutput>]) -> Result<Vec<edit::Edit>, String> {
+        let Some(new) = &outputs[at] else { return Ok(Vec::new()) };
+        let fields = &self.steps[at].step.fields;
+        let Some(step) = self.yaml.get(at) else {
+            let edits = edit::json_edits(self.document, fields, new);
+            return edits.ok_or_else(|| "its place in the file is not known".to_owned());
         };
-        all.extend(edits);
-        let is_new = steps[at].step.fields.get_set("output").is_none();
-        if is_new {
-            refreshed.filled.push(at);
-        } else {
-            refreshed.replaced.push(at);
+        let sharing = step.place().and_then(|place| self.sharing.get(&place));
+        if let Some(other) = sharing.into_iter().flatten().find(|own| outputs[**own] != outputs[at])
+        {
+            let id = &self.dataset.questions[self.steps[*other].question].id;
+            return Err(format!(
+                "by an alias, it is also the output of question `{id}`, whose result is another"
+            ));
         }
-        done.push((at, output));
+        let has_output = fields.get_set("output").is_some();
+        step.edits(self.document.text(), new, has_output).map_err(str::to_owned)
     }
-    refreshed.left.sort_unstable();
-    let entangled = || RefreshError::Entangled(document.name().to_owned());
-    refreshed.text = edit::apply(document.text(), all).ok_or_else(entangled)?;
-    let is_meant = says_what_is_meant(document, dataset, steps, &refreshed.text, &done)?;
-    if is_meant { Ok(refreshed) } else { Err(entangled()) }
+
+    /// Returns the text with changes; `None` if it would say something else, too.
+    fn changed_text(&self, changes: &[Change<'_>]) -> Result<Option<String>, RefreshError> {
+        let edits = changes.iter().flat_map(|own| own.edits.clone()).collect();
+        let Some(text) = edit::apply(self.document.text(), edits) else { return Ok(None) };
+        let is_meant = self.says_what_is_meant(&text, changes)?;
+        Ok(is_meant.then_some(text))
+    }
+
+    /// Whether a changed text says what the old one does, but for the outputs that were to change.
+    fn says_what_is_meant(&self, text: &str, changes: &[Change<'_>]) -> Result<bool, RefreshError> {
+        let (document, steps) = (self.document, self.steps);
+        let new = Document::new(document.name(), text.into(), document.format());
+        let new = new.map_err(RefreshError::Unreadable)?;
+        let now = read_reference(&new).map_err(RefreshError::Unreadable)?;
+        let new_outputs: HashMap<(usize, usize, usize), &NewOutput> = changes
+            .iter()
+            .map(|own| (&steps[own.at], own.new))
+            .map(|(step, new)| ((step.question, step.group, step.index), new))
+            .collect();
+        let old = &self.dataset.questions;
+        let questions = old.iter().zip(&now.questions).enumerate();
+        Ok(old.len() == now.questions.len()
+            && questions.into_iter().all(|(at, (old, new))| {
+                is_same_question(old, new)
+                    && steps_of(old).zip(steps_of(new)).all(|((group, index, old), (_, _, new))| {
+                        is_same_step(old, new, new_outputs.get(&(at, group, index)).copied())
+                    })
+            }))
+    }
 }
 
 /// Returns the output that a step gets; `None` if its own stays. Fails if it should change and cannot.
@@ -109,7 +226,7 @@ fn new_output(
     }
     let lines = document.format() == Format::Yaml;
     let recorded = step.recorded();
-    let ordered = step.step.rules.ordered;
+    let ordered = step.step.rules.ordered || asked.is_ordered();
     let text = fresh_text(recorded.as_deref(), answer, step.format(), ordered, lines);
     let media_type = result_format(step.step).is_none().then(|| media_type_of(step.format()));
     Ok(Some(NewOutput { text, media_type }))
@@ -122,54 +239,6 @@ pub(crate) fn media_type_of(format: ResultFormat) -> &'static str {
         ResultFormat::Csv => "text/csv",
         ResultFormat::Tsv => "text/tab-separated-values",
     }
-}
-
-fn edits_of(
-    document: &Document,
-    steps: &[QueryStep<'_>],
-    outputs: &[(usize, NewOutput)],
-) -> Vec<Option<Vec<edit::Edit>>> {
-    if document.format() != Format::Yaml {
-        let edits = |(at, new): &(usize, NewOutput)| {
-            edit::json_edits(document, &steps[*at].step.fields, new)
-        };
-        return outputs.iter().map(edits).collect();
-    }
-    let paths: Vec<Path> = outputs
-        .iter()
-        .flat_map(|(at, _)| [steps[*at].path.key("output"), steps[*at].path.key("args")])
-        .collect();
-    let spans = document.yaml_spans(&paths);
-    let edits = |((_, new), spans): (&(usize, NewOutput), &[Option<juror_document::ValueSpan>])| {
-        let step = YamlStep { output: spans[0].clone(), args: spans[1].clone() };
-        step.edits(document.text(), new)
-    };
-    outputs.iter().zip(spans.chunks(2)).map(edits).collect()
-}
-
-/// Whether a changed text says what the old one does, but for the outputs that were to change.
-fn says_what_is_meant(
-    document: &Document,
-    dataset: &Dataset<'_>,
-    steps: &[QueryStep<'_>],
-    text: &str,
-    done: &[(usize, NewOutput)],
-) -> Result<bool, RefreshError> {
-    let new = Document::new(document.name(), text.into(), document.format());
-    let new = new.map_err(RefreshError::Unreadable)?;
-    let now = read_reference(&new).map_err(RefreshError::Unreadable)?;
-    let changed: HashMap<(usize, usize, usize), &NewOutput> = done
-        .iter()
-        .map(|(at, output)| ((steps[*at].question, steps[*at].group, steps[*at].index), output))
-        .collect();
-    let questions = dataset.questions.iter().zip(&now.questions).enumerate();
-    Ok(dataset.questions.len() == now.questions.len()
-        && questions.into_iter().all(|(at, (old, new))| {
-            is_same_question(old, new)
-                && steps_of(old).zip(steps_of(new)).all(|((group, index, old), (_, _, new))| {
-                    is_same_step(old, new, changed.get(&(at, group, index)).copied())
-                })
-        }))
 }
 
 fn steps_of<'q>(

@@ -19,7 +19,7 @@ pub struct Rerun {
     pub text: String,
     /// How many steps have an output now.
     pub n_filled: usize,
-    /// Why others have none.
+    /// Why others have none, after the question.
     pub failures: Vec<String>,
     /// Whether something outside is at fault for one of them.
     pub is_outside: bool,
@@ -37,7 +37,7 @@ pub fn rerun(
     if document.format() == Format::Yaml {
         return Ok(None);
     }
-    let lacks_output = |step: &&Step<'_>| {
+    let lacks_output = |step: &Step<'_>| {
         let is_query = options.names.meant_by(&step.name) == StepKind::SparqlQuery.name();
         let has_failed = step.status == Status::Error || step.fields.get_set("error").is_some();
         is_query && !has_failed && step.fields.get_set("output").is_none()
@@ -45,20 +45,22 @@ pub fn rerun(
     let trajectories = dataset.questions.iter().flat_map(|question| {
         let others =
             responses.further_trials(&question.id).map(|at| responses.of_trial(question, at));
-        std::iter::once(responses.of(question)).chain(others.collect::<Vec<_>>())
+        let all = std::iter::once(responses.of(question)).chain(others.collect::<Vec<_>>());
+        all.map(move |trajectory| (&*question.id, trajectory))
     });
-    let steps = trajectories.flat_map(|trajectory| trajectory.steps.iter().flatten());
+    let steps = trajectories
+        .flat_map(|(id, trajectory)| trajectory.steps.iter().flatten().map(move |step| (id, step)));
     let steps: Vec<_> = steps
-        .filter(lacks_output)
-        .filter_map(|step| Some((step, json::text_of(query_of(&step.fields)?)?)))
+        .filter(|(_, step)| lacks_output(step))
+        .filter_map(|(id, step)| Some((id, step, json::text_of(query_of(&step.fields)?)?)))
         .collect();
-    let asked = ask_all(graph, steps.iter().map(|(_, query)| &**query), options, progress)?;
+    let asked = ask_all(graph, steps.iter().map(|(.., query)| &**query), options, progress)?;
     let (mut edits, mut failures, mut is_outside, mut n_filled) =
         (Vec::new(), Vec::new(), false, 0);
-    for ((step, _), asked) in steps.iter().zip(&asked) {
+    for ((id, step, _), asked) in steps.iter().zip(&asked) {
         let Some(answer) = asked.answer() else {
             is_outside |= asked.is_outside();
-            failures.extend(asked.problem().map(|(why, _)| why));
+            failures.extend(asked.problem().map(|(why, _)| format!("{id}: {why}")));
             continue;
         };
         let output = NewOutput { text: answer.write(ResultFormat::Json), media_type: None };

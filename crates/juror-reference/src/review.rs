@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use juror_document::{Document, Format, ValueSpan};
-use juror_graph::{LoadError, Refusal};
+use juror_document::Document;
+use juror_graph::LoadError;
 use juror_read::Dataset;
+use juror_score::KindNames;
 
 use crate::asked_graph::AskedGraph;
 use crate::asking::{AskOptions, Asked, Asking, ask_all};
 use crate::check::{Checked, check};
+use crate::place::places;
 use crate::refresh::{RefreshError, Refreshed, refresh};
 use crate::steps::{QueryStep, query_steps};
 
@@ -82,46 +84,49 @@ impl<'d> Reviewed<'d> {
     ) -> Result<Refreshed, RefreshError> {
         refresh(document, dataset, &self.steps, &self.found)
     }
+
+    /// Like [`refresh`](Self::refresh), for the same reference read from another document, such as one that
+    /// has all values in place of aliases.
+    pub fn refresh_other(
+        &self,
+        document: &Document,
+        dataset: &Dataset<'_>,
+        names: &KindNames,
+    ) -> Result<Refreshed, RefreshError> {
+        refresh(document, dataset, &query_steps(dataset, names), &self.found)
+    }
+
+    /// Whether a result that the graph gives is not in a refreshed text, because of how the file is written.
+    pub fn has_unwritten(&self, refreshed: &Refreshed) -> bool {
+        refreshed.left.iter().any(|(at, _)| {
+            let (asked, checked) = &self.found[*at];
+            asked.answer().is_some() && checked.missing_columns.is_empty()
+        })
+    }
+
+    /// Returns the ids of the questions whose results have moved and that have an answer, which was written
+    /// for the results of before.
+    pub fn answers_in_doubt(&self, dataset: &'d Dataset<'_>) -> Vec<&'d str> {
+        let moved = self.steps().filter(|step| step.checked.has_moved());
+        let mut ids: Vec<&'d str> = moved
+            .map(|step| &dataset.questions[step.step.question])
+            .filter(|question| question.answer.is_some())
+            .map(|question| &*question.id)
+            .collect();
+        ids.dedup();
+        ids
+    }
 }
 
-/// Finds the place of each step; of a query with a mistake, the place of the mistake, if the query is
-/// written line by line.
+/// Finds the place of each step; of a query with a mistake, the place of the mistake.
 fn places_of(
     document: &Document,
     steps: &[QueryStep<'_>],
     found: &[(Arc<Asked>, Checked)],
 ) -> Vec<(usize, usize)> {
-    let mistake = |at: usize| match &*found[at].0 {
-        Asked::Refused(Refusal::NotSparql { place, .. }) => *place,
-        _ => None,
-    };
-    if document.format() != Format::Yaml {
-        let offsets = steps.iter().map(|step| document.offset_of(step.written.get()));
-        return document.lines_and_columns(offsets);
-    }
-    let paths: Vec<_> = steps.iter().map(|step| step.path.key("args").key("query")).collect();
-    let spans = document.yaml_spans(&paths);
-    let start = |span: &Option<ValueSpan>| span.as_ref().map_or(0, |span| span.range.start);
-    let starts = document.lines_and_columns(spans.iter().map(start));
-    let places = spans.iter().zip(starts).enumerate();
-    places
-        .map(|(at, (span, (line, column)))| {
-            let written = span.as_ref().map_or("", |span| &document.text()[span.range.clone()]);
-            let inside = mistake(at).and_then(|place| inside_block(written, place));
-            inside.map_or((line, column), |(down, column)| (line + down, column))
-        })
-        .collect()
-}
-
-/// Returns how many lines below the head of a block a place of its text is, and the column there.
-pub(crate) fn inside_block(
-    written: &str,
-    (line, column): (usize, usize),
-) -> Option<(usize, usize)> {
-    if !written.starts_with('|') {
-        return None;
-    }
-    let mut lines = written.lines().skip(1).filter(|line| !line.trim().is_empty());
-    let indent = lines.next().map(|line| line.len() - line.trim_start().len())?;
-    Some((line, column + indent))
+    let wanted = steps.iter().zip(found).map(|(step, (asked, _))| match &**asked {
+        Asked::Refused(refusal) => step.wanted(refusal.place()),
+        _ => step.wanted(None),
+    });
+    places(document, &wanted.collect::<Vec<_>>())
 }

@@ -9,6 +9,8 @@ use juror_score::{ExpectedStep, KindNames, Question, StepKind};
 use juror_sparql::ResultFormat;
 use serde_json::value::RawValue;
 
+use crate::place::Wanted;
+
 /// An expected step with a query.
 #[derive(Clone, Debug)]
 pub struct QueryStep<'d> {
@@ -58,6 +60,27 @@ fn steps_of<'d>(question: &'d Question<'_>, names: &KindNames) -> impl Iterator<
     })
 }
 
+/// Returns the steps that are called `sparql_query`, or by another name for it, and have no query: the
+/// position of the question, the path of the step, and the step.
+pub(crate) fn steps_without_query<'d>(
+    dataset: &'d Dataset<'_>,
+    names: &KindNames,
+) -> Vec<(usize, Path, &'d ExpectedStep<'d>)> {
+    let mut found = Vec::new();
+    for (question, of) in dataset.questions.iter().enumerate() {
+        for (group, steps) in of.groups.iter().flatten().enumerate() {
+            for (index, step) in steps.iter().enumerate() {
+                let is_query = names.meant_by(&step.name) == StepKind::SparqlQuery.name();
+                if is_query && query_of(&step.fields).is_none() {
+                    let path = dataset.path_of(question).key("reference_steps");
+                    found.push((question, path.index(group).index(index), step));
+                }
+            }
+        }
+    }
+    found
+}
+
 /// Returns the argument `query` of a step, if it is a text.
 pub(crate) fn query_of<'d>(fields: &Object<'d>) -> Option<&'d RawValue> {
     let args: Object<'d> = json::from_str(fields.get("args")?.get()).ok()?;
@@ -70,6 +93,12 @@ pub(crate) fn result_format(step: &ExpectedStep<'_>) -> Option<ResultFormat> {
 }
 
 impl QueryStep<'_> {
+    /// Asks for the place of the query, or of a mistake in it.
+    pub(crate) fn wanted(&self, mistake: Option<(usize, usize)>) -> Wanted<'_> {
+        let path = self.path.key("args").key("query");
+        Wanted { path, around: self.path.clone(), json: self.written.get(), mistake }
+    }
+
     /// Returns the recorded output as text; `None` if there is none.
     pub fn recorded(&self) -> Option<Cow<'_, str>> {
         self.step.fields.get_set("output").map(json::text_or_json)

@@ -184,17 +184,121 @@ fn outputs_are_replaced_however_they_are_written() {
     assert_eq!(found(&json(&new.text), &mut graph(&turtle)), [], "{}", new.text);
 }
 
-#[test]
-fn what_is_written_through_an_alias_is_left_alone() {
-    let text = "- template_id: t\n  questions:\n  - id: q\n    question_text: x\n    reference_steps:\n    - - &step\n        name: sparql_query\n        args: {query: 'ASK {}'}\n  - id: r\n    question_text: x\n    reference_steps:\n    - - *step\n";
+/// A reference of questions whose steps are written like this.
+fn questions(steps: &[&str]) -> String {
+    let question = |(at, step): (usize, &&str)| {
+        format!("  - id: q{at}\n    question_text: x\n    reference_steps:{step}")
+    };
+    let questions: String = steps.iter().enumerate().map(question).collect();
+    format!("- template_id: t\n  questions:\n{questions}")
+}
+
+type Left = Vec<(usize, String)>;
+
+/// Refreshes a text, and returns which steps were left as they are and why, with their places.
+fn left(text: &str, turtle: &str) -> (String, Left, Vec<(usize, usize)>) {
     let document = yaml(text);
     let dataset = read_reference(&document).expect("a reference");
     let options = AskOptions::default();
-    let reviewed = Reviewed::ask(&document, &dataset, &mut graph(""), &options, None, &mut |_| ())
-        .expect("asked");
-    // The step of one question is that of the other, so that both would change.
-    let error = reviewed.refresh(&document, &dataset).expect_err("entangled").to_string();
-    assert!(error.contains("hint: write the output of each step out"), "{error}");
+    let asked = Reviewed::ask(&document, &dataset, &mut graph(turtle), &options, None, &mut |_| ());
+    let reviewed = asked.expect("asked");
+    let refreshed = reviewed.refresh(&document, &dataset).expect("refreshed");
+    (refreshed.text, refreshed.left, reviewed.steps().map(|step| step.place).collect())
+}
+
+const MEDIA_TYPE: &str = "        output_media_type: application/sparql-results+json\n";
+
+#[test]
+fn what_aliases_share_is_replaced_where_it_is_written_and_keeps_its_anchor() {
+    let old = r#"'{"head": {"vars": ["o"]}, "results": {"bindings": []}}'"#;
+    let query = "{query: 'SELECT ?o { <x:a> <x:p> ?o }'}";
+    let step = |args: &str, output: &str| {
+        format!("\n    - - name: sparql_query\n        args: {args}\n        output: {output}\n")
+    };
+    let (first, second) =
+        (step(&format!("&args {query}"), &format!("&out {old}")), step("*args", "*out"));
+    let with_type = |step: &str| format!("{step}{MEDIA_TYPE}");
+    let block = format!("&out |-\n          {}", old.trim_matches('\''));
+    let whole = format!(" &steps{}", step(query, old));
+    let texts = [
+        questions(&[&first, &second]),
+        questions(&[&with_type(&first), &with_type(&second)]),
+        questions(&[&step(&format!("&args {query}"), &block), &second]),
+        questions(&[&whole, " *steps\n"]),
+        questions(&[
+            "\n    - - &step\n        name: sparql_query\n        args: {query: 'SELECT ?o { <x:a> <x:p> ?o }'}\n",
+            "\n    - - *step\n",
+        ]),
+        questions(&[
+            &format!("\n    - - name: sparql_query\n        args: &args {query}\n"),
+            "\n    - - name: sparql_query\n        args: *args # why\n",
+        ]),
+    ];
+    let turtle = "<x:a> <x:p> 'one' .";
+    for text in texts {
+        let (new, left, _) = left(&text, turtle);
+        assert_eq!(left, [], "{text}");
+        assert_eq!(found(&yaml(&new), &mut graph(turtle)), [], "{text}\n{new}");
+        for part in ["&args", "*args # why", "&out", "*out", "&steps", "*steps", "&step", "*step"] {
+            assert_eq!(text.contains(part), new.contains(part), "{part}: {new}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_replaced_alone_is_left_alone_and_told_why_and_where() {
+    let step = |subject: &str, output: &str| {
+        format!(
+            "\n    - - name: sparql_query\n        args: {{query: 'SELECT ?o {{ <x:{subject}> <x:p> ?o }}'}}\n        output: {output}\n{MEDIA_TYPE}"
+        )
+    };
+    let old = r#"&out '{"head": {"vars": ["o"]}, "results": {"bindings": []}}'"#;
+    let turtle = "<x:a> <x:p> 'one' . <x:b> <x:p> 'two' .";
+    let shared = questions(&[&step("a", old), &step("b", "*out")]);
+    let (new, told, places) = left(&shared, turtle);
+    assert_eq!(new, shared);
+    let why = |id: &str| {
+        format!("by an alias, it is also the output of question `{id}`, whose result is another")
+    };
+    assert_eq!(told, [(0, why("q1")), (1, why("q0"))]);
+    assert_eq!(places, [(7, 23), (14, 23)]);
+
+    let elsewhere = questions(&[&step("a", old)]) + "    reference_answer: *out\n";
+    let (new, told, _) = left(&elsewhere, turtle);
+    assert_eq!(new, elsewhere);
+    assert!(told.len() == 1 && told[0].1.starts_with("another part of the file"), "{told:?}");
+
+    let mapping = questions(&[&step("a", "{head: {vars: [o]}, results: {bindings: []}}")]);
+    let (new, told, _) = left(&mapping, turtle);
+    assert_eq!(new, mapping);
+    assert!(told.len() == 1 && told[0].1.starts_with("it is written as a mapping"), "{told:?}");
+
+    let base = step("a", old).replacen("- - name", "- - &base\n        name", 1);
+    let merged = questions(&[&base, "\n    - - {<<: *base, ordered: true}\n"]);
+    let (_, told, places) = left(&merged, turtle);
+    assert!(places.iter().all(|place| place.0 > 1), "{places:?}");
+    assert!(told.iter().any(|own| own.1.contains("merge key")), "{told:?}");
+    let aliased = questions(&[&format!(" &steps{}", step("a", "nothing")), " *steps\n"]);
+    let (_, _, places) = left(&aliased, turtle);
+    assert_eq!(places[1].0, aliased.lines().count(), "where the question refers to the steps");
+}
+
+#[test]
+fn lines_end_as_before_and_rows_come_in_the_order_of_the_query() {
+    let text = questions(&[
+        "\n    - - name: sparql_query\n        args:\n          query: SELECT ?o { ?s <x:p> ?o } ORDER BY ?o\n",
+    ]);
+    let windows = text.replace('\n', "\r\n");
+    let (filled, left_alone, _) = left(&windows, "<x:a> <x:p> 'b', 'c' .");
+    assert_eq!(left_alone, []);
+    assert_eq!(filled.matches('\n').count(), filled.matches("\r\n").count(), "{filled:?}");
+    let turtle = "<x:a> <x:p> 'a', 'b', 'c' .";
+    let (fresh, left_alone, _) = left(&filled, turtle);
+    assert_eq!(left_alone, []);
+    assert_eq!(fresh.matches('\n').count(), fresh.matches("\r\n").count(), "{fresh:?}");
+    let places = ["\"a\"", "\"b\"", "\"c\""].map(|value| fresh.find(value).expect(value));
+    assert!(places.is_sorted(), "{fresh}");
+    assert_eq!(found(&yaml(&fresh), &mut graph(turtle)), []);
 }
 
 #[test]

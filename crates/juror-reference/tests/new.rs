@@ -111,11 +111,11 @@ fn what_is_doubtful_is_left_out_and_told() {
     assert_eq!(
         doubts(&both),
         [
-            "[0].values: 1 row of values has an empty cell or a blank node; left out",
+            "[0].values: 1 row of values has an empty cell, a blank node or no proper IRI; left out",
             "[0].question_text: 2 rows of values make the question `What of twin?`; left out",
             "[0].reference_steps: 1 question has more than 2 rows, such as `What of large?`; left out",
             "[0].reference_steps: 2 questions have no result, such as `What of empty?`; left out",
-            "[1].values: 1 row of values has an empty cell or a blank node; left out",
+            "[1].values: 1 row of values has an empty cell, a blank node or no proper IRI; left out",
             "[1].question_text: 2 rows of values make the question `What of twin?`; left out",
             "[1].question_text: 2 questions are also asked by another template, such as `What of l1?` by `t`; left out here",
         ]
@@ -215,7 +215,7 @@ fn mistakes_in_templates_are_told_with_their_places() {
         (
             "{a} <x:p>",
             "<x:{a}> <x:p>",
-            "templates.yaml:7:21: not valid SPARQL: `{a}` stands for a whole term",
+            "templates.yaml:7:34: not valid SPARQL: `{a}` stands for a whole term",
         ),
         (
             "{a} <x:p>",
@@ -223,7 +223,7 @@ fn mistakes_in_templates_are_told_with_their_places() {
             "templates.yaml:7:21: `{a}` stands inside of a text, where no value can be put\n  at [0].reference_steps[0][0].args.query\n  hint: a name stands for a whole term: write it without quotes; STR({a}) is its text",
         ),
         ("SELECT ?a ?n {", "ASK {", "templates.yaml:3:11: values come from SELECT, not ASK"),
-        ("SELECT ?a ?n {", "SELECT ?a ?n", "templates.yaml:3:11: not valid SPARQL"),
+        ("SELECT ?a ?n {", "SELECT ?a ?n", "templates.yaml:3:32: not valid SPARQL"),
         ("SELECT ?o { {a} <x:p> ?o }", "CLEAR ALL", "templates.yaml:7:21: an update is not run"),
         ("  question_text", "  limt: 3\n  question_text", "templates.yaml:4:3: unknown key `limt`"),
         ("  question_text", "  limit: 0\n  question_text", "templates.yaml:4:10: "),
@@ -251,6 +251,16 @@ fn mistakes_in_templates_are_told_with_their_places() {
     ] {
         let told = told(&LETTERS.replace(from, to));
         assert!(told.starts_with(wanted), "{from} → {to}: {told}");
+    }
+    let several = LETTERS.replace("  question_text", "  limt: 3\n  colour: red\n  question_txt");
+    let several = told(&several);
+    for part in [
+        ":4:3: unknown key `limt`\n  at [0].limt\n  hint: did you mean `limit`?",
+        ":5:3: unknown key `colour`\n  at [0].colour\n  hint: known here: template_id, ",
+        ":6:3: unknown key `question_txt`\n  at [0].question_txt\n  hint: did you mean `question_text`?",
+        "this has no `question_text`",
+    ] {
+        assert!(several.contains(part), "{part}: {several}");
     }
     assert!(told("{}").contains("expected a list of templates"));
     assert!(told("[]").contains("there are no templates"));

@@ -46,6 +46,15 @@ pub struct ExpectedStep<'a> {
 /// The key of an expected step that says how its result has moved with the graph. Results repeat it.
 pub const MOVED: &str = "moved";
 
+impl Question<'_> {
+    /// Says how its expected results have moved with the graph; empty if none has.
+    pub fn moved_in_words(&self) -> String {
+        let steps = self.groups.iter().flatten().flatten();
+        let moved = steps.filter_map(|step| step.fields.get_set(MOVED));
+        moved.map(juror_json::text_or_json).collect::<Vec<_>>().join("; ")
+    }
+}
+
 impl ExpectedStep<'_> {
     /// Whether a key says what became of the step in some run, and not what is expected.
     pub fn is_finding(key: &str) -> bool {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use libyaml_safer::{Event, EventData, MappingStyle, ScalarStyle, SequenceStyle};
 
 use super::events;
@@ -12,7 +13,7 @@ use crate::problem::{Path, Segment};
 /// Where a value is written, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueSpan {
-    /// Its bytes in the file, without what follows it on the line.
+    /// Its bytes in the file, without its anchor and tag, and without what follows it on the line.
     pub range: Range<usize>,
     /// How it is written.
     pub style: ValueStyle,
@@ -20,6 +21,12 @@ pub struct ValueSpan {
     pub column: usize,
     /// Whether it is inside of brackets, where indentation means nothing.
     pub in_flow: bool,
+    /// Whether it has an anchor, by which aliases name it.
+    pub has_anchor: bool,
+    /// Of an alias, the path of the value that it names.
+    pub target: Option<Path>,
+    /// Where the first alias is that leads to it, if it is a part of a value that is written elsewhere.
+    pub through: Option<usize>,
 }
 
 /// How a value is written.
@@ -41,10 +48,41 @@ pub enum ValueStyle {
     Alias,
 }
 
-/// Returns where each value is; `None` if a path leads nowhere, or through an alias.
+/// How many aliases one after the other are followed.
+const MOST_FOLLOWED: usize = 16;
+
+/// Returns where each value is, through aliases too; `None` if a path leads nowhere, or through a merge key.
 pub(crate) fn spans(yaml: &str, paths: &[Path]) -> Vec<Option<ValueSpan>> {
-    let mut search =
-        Search { yaml, paths, spans: vec![None; paths.len()], open: Vec::new(), end: 0 };
+    let (mut spans, mut followed) = search(yaml, paths);
+    for _ in 0..MOST_FOLLOWED {
+        if followed.is_empty() {
+            break;
+        }
+        let targets: Vec<Path> = followed.iter().map(|own| own.target.clone()).collect();
+        let (found, further) = search(yaml, &targets);
+        for (own, span) in followed.iter().zip(found) {
+            spans[own.at] = span.map(|span| ValueSpan { through: Some(own.alias), ..span });
+        }
+        let further = further.into_iter().map(|next| {
+            let first = &followed[next.at];
+            Followed { at: first.at, alias: first.alias, target: next.target }
+        });
+        followed = further.collect();
+    }
+    spans
+}
+
+/// Searches the text once. Paths that lead through an alias are returned as they go on from what it names.
+fn search(yaml: &str, paths: &[Path]) -> (Vec<Option<ValueSpan>>, Vec<Followed>) {
+    let mut search = Search {
+        yaml,
+        paths,
+        spans: vec![None; paths.len()],
+        open: Vec::new(),
+        end: 0,
+        anchors: HashMap::new(),
+        followed: Vec::new(),
+    };
     for event in events(yaml) {
         let Ok(event) = event else { break };
         if search.open.len() > DEEPEST {
@@ -52,7 +90,17 @@ pub(crate) fn spans(yaml: &str, paths: &[Path]) -> Vec<Option<ValueSpan>> {
         }
         search.event(&event);
     }
-    search.spans
+    (search.spans, search.followed)
+}
+
+/// A path that leads through an alias.
+struct Followed {
+    /// The path, by position.
+    at: usize,
+    /// Where the alias is.
+    alias: usize,
+    /// The path as it goes on from the value that the alias names.
+    target: Path,
 }
 
 struct Search<'p> {
@@ -62,6 +110,9 @@ struct Search<'p> {
     open: Vec<OpenNode>,
     /// Where the last value ends.
     end: usize,
+    /// The values that have names so far.
+    anchors: HashMap<String, Path>,
+    followed: Vec<Followed>,
 }
 
 /// A list or mapping that contains the current event.
@@ -73,6 +124,7 @@ struct OpenNode {
     column: usize,
     is_flow: bool,
     is_mapping: bool,
+    has_anchor: bool,
     /// The index of the next item, or the key of the next value; `None` before a key.
     next: Option<Segment>,
     key_column: usize,
@@ -85,18 +137,21 @@ impl Search<'_> {
             [event.start_mark, event.end_mark].map(|mark| byte(mark.index).min(self.yaml.len()));
         let column = byte(event.start_mark.column);
         match &event.data {
-            EventData::SequenceStart { style, .. } => {
+            EventData::SequenceStart { anchor, style, .. } => {
                 let is_flow = *style == SequenceStyle::Flow;
-                self.open(start, column, is_flow, Some(Segment::Index(0)));
+                let has_anchor = self.name(anchor.as_ref());
+                self.open(start, column, is_flow, has_anchor, Some(Segment::Index(0)));
             }
-            EventData::MappingStart { style, .. } => {
-                self.open(start, column, *style == MappingStyle::Flow, None);
+            EventData::MappingStart { anchor, style, .. } => {
+                let has_anchor = self.name(anchor.as_ref());
+                self.open(start, column, *style == MappingStyle::Flow, has_anchor, None);
             }
             EventData::SequenceEnd | EventData::MappingEnd => {
                 self.close(end);
             }
-            EventData::Scalar { value, style, .. } => {
-                let is_key = self.open.last().is_some_and(|open| open.next.is_none());
+            EventData::Scalar { anchor, tag, value, style, .. } => {
+                let has_properties = anchor.is_some() || tag.is_some();
+                let start = if has_properties { self.after_properties(start, end) } else { start };
                 let range = start..end.max(start);
                 let (range, style) = match style {
                     ScalarStyle::Literal => (self.trimmed(range), ValueStyle::Literal),
@@ -107,19 +162,70 @@ impl Search<'_> {
                     _ => (range, ValueStyle::Plain),
                 };
                 self.end = range.end;
-                match self.open.last_mut().filter(|_| is_key) {
-                    Some(open) => {
-                        open.next = Some(Segment::Key(value.clone()));
-                        open.key_column = column;
-                    }
-                    None => self.value(range, column, style),
+                if self.is_before_key() {
+                    self.key(Segment::Key(value.clone()), column);
+                } else {
+                    let has_anchor = self.name(anchor.as_ref());
+                    self.value(range, column, style, has_anchor, None);
                 }
             }
-            EventData::Alias { .. } => {
+            EventData::Alias { anchor } => {
                 self.end = end;
-                self.value(start..self.end, column, ValueStyle::Alias);
+                if self.is_before_key() {
+                    // No path has such a key.
+                    self.key(Segment::Key(String::new()), column);
+                } else {
+                    self.alias(start, column, anchor);
+                }
             }
             _ => {}
+        }
+    }
+
+    fn is_before_key(&self) -> bool {
+        self.open.last().is_some_and(|open| open.next.is_none())
+    }
+
+    fn key(&mut self, key: Segment, column: usize) {
+        let Some(open) = self.open.last_mut() else { return };
+        open.next = Some(key);
+        open.key_column = column;
+    }
+
+    /// Remembers which value an anchor names, and returns whether there is one.
+    fn name(&mut self, anchor: Option<&String>) -> bool {
+        if let Some(anchor) = anchor {
+            let here = self.open.iter().filter_map(|open| open.next.clone()).collect();
+            self.anchors.insert(anchor.clone(), Path(here));
+        }
+        anchor.is_some()
+    }
+
+    fn alias(&mut self, start: usize, column: usize, anchor: &str) {
+        let target = self.anchors.get(anchor).cloned();
+        let (_, through) = self.leading_here();
+        let depth = self.open.len();
+        for at in through {
+            let Some(target) = &target else { continue };
+            let rest = &self.paths[at].0[depth..];
+            let target = Path([&target.0[..], rest].concat());
+            self.followed.push(Followed { at, alias: start, target });
+        }
+        self.value(start..self.end, column, ValueStyle::Alias, false, target);
+    }
+
+    /// Returns where a value begins behind its anchor and tag.
+    fn after_properties(&self, start: usize, end: usize) -> usize {
+        let mut rest = self.yaml.get(start..end).unwrap_or_default();
+        loop {
+            let trimmed = rest.trim_start();
+            rest = match trimmed.chars().next() {
+                Some('&' | '!') => trimmed.trim_start_matches(|c: char| !c.is_whitespace()),
+                Some('#') => trimmed.trim_start_matches(|c: char| c != '\n'),
+                // A value that is empty ends with its anchor.
+                None => return end - rest.len(),
+                Some(_) => return end - trimmed.len(),
+            };
         }
     }
 
@@ -143,13 +249,27 @@ impl Search<'_> {
         paths.into_iter().partition(|at| self.paths[*at].0.len() == depth)
     }
 
-    fn open(&mut self, start: usize, column: usize, is_flow: bool, next: Option<Segment>) {
+    fn open(
+        &mut self,
+        start: usize,
+        column: usize,
+        is_flow: bool,
+        has_anchor: bool,
+        next: Option<Segment>,
+    ) {
         let (ending, through) = self.leading_here();
-        let column = self.column_or(column);
-        let (is_mapping, key_column) = (next.is_none(), 0);
-        let node =
-            OpenNode { through, ending, start, column, is_flow, is_mapping, next, key_column };
-        self.open.push(node);
+        let (column, is_mapping) = (self.column_or(column), next.is_none());
+        self.open.push(OpenNode {
+            through,
+            ending,
+            start,
+            column,
+            is_flow,
+            is_mapping,
+            has_anchor,
+            next,
+            key_column: 0,
+        });
     }
 
     fn close(&mut self, end: usize) {
@@ -159,19 +279,28 @@ impl Search<'_> {
         }
         let style = if node.is_flow { ValueStyle::Flow } else { ValueStyle::Block };
         let range = node.start..self.end.max(node.start);
+        let (column, in_flow, has_anchor) = (node.column, self.is_in_flow(), node.has_anchor);
+        let (target, through) = (None, None);
+        let span = ValueSpan { range, style, column, in_flow, has_anchor, target, through };
         for at in node.ending {
-            let in_flow = self.is_in_flow();
-            self.spans[at] =
-                Some(ValueSpan { range: range.clone(), style, column: node.column, in_flow });
+            self.spans[at] = Some(span.clone());
         }
         self.go_on();
     }
 
-    fn value(&mut self, range: Range<usize>, column: usize, style: ValueStyle) {
+    fn value(
+        &mut self,
+        range: Range<usize>,
+        column: usize,
+        style: ValueStyle,
+        has_anchor: bool,
+        target: Option<Path>,
+    ) {
         let (ending, _) = self.leading_here();
-        let (column, in_flow) = (self.column_or(column), self.is_in_flow());
+        let (column, in_flow, through) = (self.column_or(column), self.is_in_flow(), None);
+        let span = ValueSpan { range, style, column, in_flow, has_anchor, target, through };
         for at in ending {
-            self.spans[at] = Some(ValueSpan { range: range.clone(), style, column, in_flow });
+            self.spans[at] = Some(span.clone());
         }
         self.go_on();
     }
@@ -234,6 +363,30 @@ mod tests {
             }
         }
         assert_eq!(spans(yaml, &[at(&["none"]), at(&["a", "b"])]), [None, None]);
+    }
+
+    #[test]
+    fn anchors_stay_outside_and_aliases_are_followed() {
+        let yaml = "- a: &x !!str 'one'\n  b: &y # why\n    c: &z |-\n      two\n    d: &e\n- f: *x\n  *x : g\n  b: *y\n- *y\n";
+        let path = |first: usize, keys: &[&str]| {
+            keys.iter().fold(Path::default().index(first), |path, key| path.key(key))
+        };
+        let alias = |text: &str| yaml.find(text).expect("an alias") + text.len() - 2;
+        let rows = [
+            (path(0, &["a"]), "'one'", true, None),
+            (path(0, &["b", "c"]), "|-\n      two", true, None),
+            (path(0, &["b", "d"]), "", true, None),
+            (path(1, &["b"]), "*y", false, None),
+            (path(1, &["b", "c"]), "|-\n      two", true, Some(alias("b: *y"))),
+            (path(2, &["c"]), "|-\n      two", true, Some(alias("- *y"))),
+        ];
+        for (path, text, has_anchor, through) in rows {
+            let span = span(yaml, &path);
+            assert_eq!(&yaml[span.range.clone()], text, "{path}");
+            assert_eq!((span.has_anchor, span.through), (has_anchor, through), "{path}");
+        }
+        assert_eq!(span(yaml, &path(1, &["f"])).target, Some(path(0, &["a"])));
+        assert_eq!(spans(yaml, &[path(2, &["none"])]), [None]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The questions that a template could ask: one for each combination of values.
 
 use hashbrown::{HashMap, HashSet};
-use juror_graph::{QueryPattern, Table, Term};
+use juror_graph::{QueryPattern, Table, Term, is_allowed};
 
 use super::doubt::Doubt;
 use super::templates::Usable;
@@ -107,8 +107,8 @@ fn rows<'v>(
         let row: Option<Row<'v>> = columns
             .iter()
             .map(|(name, at)| {
-                let term = row[*at].as_ref().filter(|term| !term.is_blank_node())?;
-                Some((*name, term))
+                let is_usable = |term: &&Term| !term.is_blank_node() && is_allowed(term);
+                Some((*name, row[*at].as_ref().filter(is_usable)?))
             })
             .collect();
         match row {

@@ -116,11 +116,14 @@ impl fmt::Display for Doubt {
             Doubt::Fails { question: None, why, .. } => {
                 write!(f, "there are no values: {why}")
             }
-            Doubt::NoValue { n: 1 } => {
-                f.write_str("1 row of values has an empty cell or a blank node; left out")
-            }
+            Doubt::NoValue { n: 1 } => f.write_str(
+                "1 row of values has an empty cell, a blank node or no proper IRI; left out",
+            ),
             Doubt::NoValue { n } => {
-                write!(f, "{n} rows of values have an empty cell or a blank node; left out")
+                write!(
+                    f,
+                    "{n} rows of values have an empty cell, a blank node or no proper IRI; left out"
+                )
             }
             Doubt::TooMany { most } => {
                 write!(f, "there are more than {most} combinations of values")

@@ -111,13 +111,51 @@ pub(crate) fn read(document: &Document) -> Result<Vec<Template>, Problems> {
     }
     let mut found = Vec::new();
     let mut templates = Vec::new();
-    for (at, item) in items.into_iter().enumerate() {
+    for (at, mut item) in items.into_iter().enumerate() {
+        found.extend(take_unknown(at, &mut item));
         match serde_path_to_error::deserialize::<_, Template>(item) {
             Ok(template) => templates.push(template),
             Err(error) => found.push(misfit(at, &error)),
         }
     }
     if found.is_empty() { Ok(templates) } else { Err(document.errors_at(found)) }
+}
+
+/// The keys of a template.
+const KEYS: [&str; 8] = [
+    "template_id",
+    "values",
+    "question_text",
+    "reference_answer",
+    "reference_steps",
+    "limit",
+    "most_rows",
+    "allow_empty",
+];
+
+/// How alike a key and a known one are that was probably meant; equal ones are 1.
+const NEAR: f32 = 0.7;
+
+/// Takes the keys out of a template that it cannot have, so that all of them are told.
+fn take_unknown(at: usize, item: &mut Value) -> Vec<(Path, Problem)> {
+    let Value::Object(keys) = item else { return Vec::new() };
+    let unknown: Vec<String> =
+        keys.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
+    keys.retain(|key, _| KEYS.contains(&key.as_str()));
+    let path = Path::default().index(at);
+    unknown
+        .into_iter()
+        .map(|key| (path.key(&key), Problem::UnknownTemplateKey { hint: hint_of(&key), key }))
+        .collect()
+}
+
+fn hint_of(key: &str) -> String {
+    let likeness = |known: &str| similar::TextDiff::from_chars(known, key).ratio();
+    let near = KEYS.iter().map(|known| (likeness(known), known));
+    match near.max_by(|one, other| one.0.total_cmp(&other.0)) {
+        Some((likeness, near)) if likeness >= NEAR => format!("did you mean `{near}`?"),
+        _ => format!("known here: {}", KEYS.join(", ")),
+    }
 }
 
 /// Says what does not fit, and where.
@@ -131,13 +169,6 @@ fn misfit(at: usize, error: &serde_path_to_error::Error<serde_json::Error>) -> (
     let path = Path(std::iter::once(Segment::Index(at)).chain(parts).collect());
     let message = error.inner().to_string();
     let quoted = |start: &str| message.strip_prefix(start)?.split('`').next().map(str::to_owned);
-    if let Some(key) = quoted("unknown field `") {
-        let known = message.split_once("expected one of ").map_or("", |(_, known)| known);
-        let hint = format!("known here: {}", known.replace('`', ""));
-        let own = path.0.last() == Some(&Segment::Key(key.clone()));
-        let path = if own { path } else { path.key(&key) };
-        return (path, Problem::UnknownTemplateKey { key, hint });
-    }
     let message = match quoted("missing field `") {
         Some(field) => format!("this has no `{field}`"),
         None => in_words(&message),

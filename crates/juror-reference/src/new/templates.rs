@@ -10,7 +10,7 @@ use super::step_check;
 use super::template::{self, Template, TemplateStep};
 use super::text_pattern::TextPattern;
 use crate::asking::AskOptions;
-use crate::review::inside_block;
+use crate::place;
 
 /// Templates from which questions can be made.
 #[derive(Debug)]
@@ -260,7 +260,7 @@ impl Check<'_> {
     }
 }
 
-/// Finds lines and columns; of a mistake in a query, its own, if the query is written line by line.
+/// Finds lines and columns; of a mistake in a query, its own.
 fn located(document: &Document, found: Vec<Found>) -> Problems {
     let paths: Vec<Path> = found.iter().map(|(path, ..)| path.clone()).collect();
     let inside: Vec<_> = found.iter().map(|(.., inside)| *inside).collect();
@@ -269,9 +269,9 @@ fn located(document: &Document, found: Vec<Found>) -> Problems {
     let spans = document.yaml_spans(&paths);
     for ((error, span), inside) in problems.errors.iter_mut().zip(spans).zip(inside) {
         let (Some(span), Some(inside)) = (span, inside) else { continue };
-        if let Some((down, column)) = inside_block(&document.text()[span.range], inside) {
-            (error.place.line, error.place.column) = (error.place.line + down, column);
-        }
+        let written = &document.text()[span.range];
+        let start = (error.place.line, error.place.column);
+        (error.place.line, error.place.column) = place::inside(written, start, Some(inside));
     }
     problems
 }

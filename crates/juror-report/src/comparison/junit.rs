@@ -30,7 +30,7 @@ pub fn comparison_junit(
         let full_score = full_score(candidate);
         let is_asked = threshold.is_some();
         let threshold = threshold.or(full_score.as_ref());
-        let cases = Cases { scores, baseline, gates, threshold, is_asked, reasons };
+        let cases = Cases { scores, baseline, gates, threshold, is_asked, reasons, moved: &[] };
         let own = gate_suite(GATES, gates).into_iter().chain(cases.suites());
         let named = |suite: Suite| Suite {
             name: format!("{}: {}", run_name(&candidate.run), suite.name),

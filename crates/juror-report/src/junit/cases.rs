@@ -25,6 +25,8 @@ pub(crate) struct Cases<'r> {
     pub(crate) is_asked: bool,
     /// Why each row failed or has its score. Texts are empty, or there are none, if that is not known.
     pub(crate) reasons: &'r [String],
+    /// How the expected results of each row have moved with the graph, if they have.
+    pub(crate) moved: &'r [String],
 }
 
 impl<'r> Cases<'r> {
@@ -39,13 +41,25 @@ impl<'r> Cases<'r> {
             let case = Case {
                 name: key.id.to_owned(),
                 seconds: question.seconds(),
-                properties: properties(&question, before.get(&key)),
+                properties: self.properties(&question, before.get(&key)),
                 status: self.status(found, broken.get(key.id).copied()),
             };
             let suite = || Suite { name: key.group.to_owned(), cases: Vec::new() };
             suites.entry(key.group).or_insert_with(suite).cases.push(case);
         }
         suites.into_values().collect()
+    }
+
+    fn properties(
+        &self,
+        question: &Question<'_>,
+        before: Option<&Question<'_>>,
+    ) -> Vec<(String, String)> {
+        let mut all = properties(question, before);
+        let moved = question.rows.first().and_then(|row| self.moved.get(*row));
+        let moved = moved.filter(|moved| !moved.is_empty());
+        all.extend(moved.map(|moved| ("graph_moved".to_owned(), moved.clone())));
+        all
     }
 
     /// The first gate on single questions that each question breaks.

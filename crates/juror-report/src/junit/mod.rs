@@ -9,7 +9,7 @@ mod threshold;
 mod xml;
 
 pub(crate) use cases::{Cases, gate_suite};
-pub(crate) use questions::questions;
+pub(crate) use questions::{Question, questions};
 pub(crate) use threshold::Reached;
 pub use threshold::Threshold;
 pub(crate) use xml::write;

@@ -7,7 +7,7 @@ use super::low::LowQuestion;
 use crate::amount::{Amounts, NONE, confidence, percent, score};
 use crate::comparison::{Quotes, about_interval, count, group_noun, is_of_judging, noun};
 use crate::gates::{heading, write_gates};
-use crate::junit::Threshold;
+use crate::junit::{Question, Threshold, questions};
 use crate::markdown::{NAME_WIDTH, Page, Titles, code, comment, escaped, html_code, name};
 use crate::trials::{TITLES, Trials};
 
@@ -16,6 +16,9 @@ const MOST_LOW: usize = 5;
 
 /// How many characters of a reason are shown.
 const WHY_WIDTH: usize = 160;
+
+/// How many characters are shown of how a result has moved.
+const MOVED_WIDTH: usize = 240;
 
 /// Renders a run for a pull request: Markdown of less than 60,000 characters, whose first line is a
 /// comment with the name of the run.
@@ -34,6 +37,7 @@ pub fn run_markdown(report: &RunReport<'_>) -> String {
     if let Some(threshold) = report.threshold() {
         report.write_low(&threshold, &mut page);
     }
+    report.write_moved(&mut page);
     report.write_groups(&mut page);
     page.finish()
 }
@@ -133,6 +137,27 @@ impl RunReport<'_> {
         page.table(&titles, first.iter().map(row), "worst");
         let what = format!("more {}", noun(kind, rest.len()));
         page.fold(&format!("{} {what}", count(rest.len())), &titles, rest.iter().map(row), &what);
+    }
+
+    /// The questions whose expected results have moved with the graph.
+    fn write_moved(&self, page: &mut Page) {
+        let questions = questions(self.scores);
+        let how = |own: &Question<'_>| {
+            let moved = own.rows.first().and_then(|row| self.moved.get(*row));
+            moved.filter(|moved| !moved.is_empty())
+        };
+        let rows = questions.iter().filter_map(|(key, own)| Some((key, how(own)?)));
+        let rows: Vec<_> =
+            rows.map(|(key, moved)| vec![name(key.id), code(moved, MOVED_WIDTH)]).collect();
+        if rows.is_empty() {
+            return;
+        }
+        let (n, noun_of_all) = (count(rows.len()), noun(self.kind(), rows.len()));
+        page.push(&format!(
+            "\n**The graph moved**: the expected results of {n} {noun_of_all} are not as recorded, and were taken fresh\n"
+        ));
+        let titles = Titles::new(&[noun(self.kind(), 1), "how"], 2);
+        page.table(&titles, rows.into_iter(), "questions");
     }
 
     /// The headline metric of each template or set, if there are several.

@@ -26,6 +26,9 @@ pub struct RunReport<'r> {
     pub threshold: Option<&'r Threshold>,
     /// Why each row failed or has its score. Texts are empty, or there are none, if that is not known.
     pub reasons: &'r [String],
+    /// How the expected results of each row have moved with the graph. Texts are empty, or there are none, if
+    /// they have not.
+    pub moved: &'r [String],
 }
 
 /// The format of a report of a run.
@@ -70,6 +73,7 @@ pub fn run_junit(report: &RunReport<'_>) -> Vec<u8> {
         threshold: threshold.as_ref(),
         is_asked: true,
         reasons: report.reasons,
+        moved: report.moved,
     };
     let gates = gate_suite(GATES, report.gates).into_iter();
     write(report.name, &gates.chain(cases.suites()).collect::<Vec<_>>())

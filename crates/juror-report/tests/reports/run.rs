@@ -30,6 +30,29 @@ fn check(
         gates: &outcomes,
         threshold,
         reasons,
+        moved: &[],
+    });
+}
+
+#[test]
+fn a_graph_that_moved_is_told_by_question() {
+    let [answers, _] = two_runs();
+    let mut moved = vec![String::new(); answers.len()];
+    moved[3] = "1 row missing (`a|b`); the agent is right by the graph as it is now".into();
+    check(&table(&answers), None, &[], |report| {
+        assert!(!run_markdown(report).contains("The graph moved"));
+        let report = RunReport { moved: &moved, ..*report };
+        let markdown = run_markdown(&report);
+        let told = "**The graph moved**: the expected results of 1 question are not as recorded";
+        assert!(markdown.contains(told), "{markdown}");
+        let read = read(&markdown);
+        let table = read.tables.iter().find(|table| table[0] == ["question", "how"]);
+        assert_eq!(table.expect("a table")[1], ["q3", &*moved[3]]);
+        let junit = String::from_utf8(run_junit(&report)).expect("text");
+        assert_eq!(
+            junit.matches("<property name=\"graph_moved\" value=\"1 row missing").count(),
+            1
+        );
     });
 }
 

@@ -210,7 +210,8 @@ impl RecordWriter for ResultWriter<'_> {
             write_result(record, self.profile, &self.columns, *format, index, out);
         }
         if let Some(reasons) = buffers.get_mut(self.formats.len()) {
-            push_reason(&reason(record, self.profile), reasons);
+            let moved = record.case.question.moved_in_words();
+            push_reason(&reason(record, self.profile), &moved, reasons);
         }
     }
 }

@@ -6,7 +6,7 @@ use juror_score::ScoreTable;
 use super::files::Totals;
 use crate::output::{Output, OutputError};
 
-/// Ends each reason in a buffer.
+/// Ends each text in a buffer.
 const END: char = '\0';
 
 /// What reports of an evaluation say beside its scores.
@@ -25,6 +25,8 @@ pub(super) struct Reports {
     pub(super) options: ReportOptions,
     /// Why each question failed or lost score; empty if it did not.
     reasons: Vec<String>,
+    /// How the expected results of each question have moved with the graph; empty if they have not.
+    moved: Vec<String>,
 }
 
 impl Reports {
@@ -37,10 +39,14 @@ impl Reports {
         self.files.is_empty()
     }
 
-    /// Takes the reasons of the next questions, and leaves the buffer empty.
+    /// Takes what is told of the next questions, and leaves the buffer empty.
     pub(super) fn take(&mut self, buffer: &mut Vec<u8>) {
         let text = String::from_utf8_lossy(buffer);
-        self.reasons.extend(text.split_terminator(END).map(str::to_owned));
+        let mut texts = text.split_terminator(END).map(str::to_owned);
+        while let (Some(reason), Some(moved)) = (texts.next(), texts.next()) {
+            self.reasons.push(reason);
+            self.moved.push(moved);
+        }
         buffer.clear();
     }
 
@@ -57,6 +63,7 @@ impl Reports {
             gates: &totals.gates,
             threshold: self.options.threshold.as_ref(),
             reasons: &self.reasons,
+            moved: &self.moved,
         };
         let write = |(format, mut file): (ReportFormat, Output)| {
             file.write(&render_run(&report, format))?;
@@ -66,8 +73,10 @@ impl Reports {
     }
 }
 
-/// Adds the reason of a question to a buffer.
-pub(super) fn push_reason(reason: &str, buffer: &mut Vec<u8>) {
-    buffer.extend_from_slice(reason.replace(END, "\u{fffd}").as_bytes());
-    buffer.push(END as u8);
+/// Adds to a buffer why a question failed or lost score, and how its expected results have moved.
+pub(super) fn push_reason(reason: &str, moved: &str, buffer: &mut Vec<u8>) {
+    for text in [reason, moved] {
+        buffer.extend_from_slice(text.replace(END, "\u{fffd}").as_bytes());
+        buffer.push(END as u8);
+    }
 }

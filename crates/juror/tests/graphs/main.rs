@@ -3,6 +3,7 @@
 #![cfg(feature = "graph")]
 
 mod kept;
+mod stale;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -157,7 +158,7 @@ fn an_agent_gets_its_score_back_from_a_moved_graph_and_results_tell_why() {
     assert_eq!(score(&place.read("recorded.json"), "taxa-fern-vault"), 0.0);
     let graph = endpoint.url();
     let summary = place
-        .json(&format!("{eval} --json --graph {graph} -o fresh.json -o fresh.jsonl -o page.html"));
+        .json(&format!("{eval} --json --graph {graph} -o fresh.json -o fresh.jsonl -o page.html -o report.md -o report.junit.xml"));
     assert_eq!(score(&place.read("fresh.json"), "taxa-fern-vault"), 1.0);
 
     let how = "1 row missing (`cellar spleenwort`)";
@@ -167,12 +168,19 @@ fn an_agent_gets_its_score_back_from_a_moved_graph_and_results_tell_why() {
         serde_json::json!([{"question_id": "taxa-fern-vault", "how": how, "blame": blame}])
     );
     assert_eq!(summary["graph"]["results"], 13);
+    assert_eq!(summary["graph"]["answers_in_doubt"], serde_json::json!(["taxa-fern-vault"]));
+    let in_doubt = "the reference answer may be out of date";
+    let note = format!("{how}; {blame}; {in_doubt}");
     let results: Value = serde_json::from_str(&place.read("fresh.json")).expect("JSON");
     let steps = |result: &Value| result["reference_steps"].to_string().contains("\"moved\"");
     let marked: Vec<&Value> =
         results.as_array().expect("results").iter().filter(|result| steps(result)).collect();
     assert_eq!(marked.len(), 1);
-    assert_eq!(marked[0]["reference_steps"][0][0]["moved"], format!("{how}; {blame}"));
+    assert_eq!(marked[0]["reference_steps"][0][0]["moved"], *note);
+    let markdown = place.read("report.md");
+    assert!(markdown.contains("**The graph moved**: the expected results of 1 question"));
+    assert!(markdown.contains(&note), "{markdown}");
+    assert!(place.read("report.junit.xml").contains("name=\"graph_moved\" value=\"1 row missing"));
     let checked = place.run("validate fresh.jsonl");
     assert!(checked.code == 0 && !checked.to_string().contains("moved"), "{checked}");
 
@@ -186,6 +194,8 @@ fn an_agent_gets_its_score_back_from_a_moved_graph_and_results_tell_why() {
     }
     let plain = place.run(&format!("{eval} --graph {graph}"));
     assert!(plain.stderr.contains(&format!("  taxa-fern-vault: {how}\n    {blame}")), "{plain}");
+    let told = "1 reference answer may be out of date, since the results of its question moved: taxa-fern-vault\n  hint: ";
+    assert!(plain.stderr.contains(told), "{plain}");
 }
 
 #[test]

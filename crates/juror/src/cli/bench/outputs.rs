@@ -94,6 +94,7 @@ impl Outputs {
             gates,
             threshold: self.threshold.as_ref(),
             reasons: &results.judged.iter().map(why).collect::<Vec<_>>(),
+            moved: &[],
         };
         for (format, file) in self.reports.drain(..) {
             write(file, &render_run(&report, format))?;

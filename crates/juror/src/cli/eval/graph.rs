@@ -1,12 +1,12 @@
 //! `juror eval --graph`: expected results are taken fresh from a graph.
 
 use juror_document::{Document, Format};
-use juror_read::{Responses, read_reference, read_responses_as};
-use juror_reference::{AskOptions, AskedGraph, Blame, mark_moved, rerun};
+use juror_read::{Dataset, Responses, read_reference, read_responses_as};
+use juror_reference::{AskOptions, AskedGraph, Blame, Refreshed, Reviewed, mark_moved, rerun};
 use juror_run::Settings;
-use juror_score::{Profile, Question};
+use juror_score::{KindNames, Profile, Question};
 
-use super::super::graph_args::unwritable;
+use super::super::graph_args::{answers_in_doubt, no_queries, unwritable, warn_of_left};
 use super::super::{count, quoted};
 use super::EvalArgs;
 use super::moved::{FreshGraph, MovedResult};
@@ -31,7 +31,12 @@ struct Moved {
     /// The position of its step among those with queries.
     step: usize,
     how: String,
+    /// Whether the question has an answer, which was written for the result of before.
+    has_answer: bool,
 }
+
+/// What the results say where there is an answer.
+const ANSWER_IN_DOUBT: &str = "; the reference answer may be out of date";
 
 impl Moved {
     /// What the results say of it, and of whose fault it is that answers are wrong, as far as that is
@@ -46,7 +51,9 @@ impl Moved {
             Some(trial) => format!("; trial {trial}: {words}"),
             None => format!("; {words}"),
         });
-        std::iter::once(self.how.clone()).chain(words).collect()
+        let in_doubt = if self.has_answer { ANSWER_IN_DOUBT } else { "" };
+        let words = std::iter::once(self.how.clone()).chain(words);
+        words.chain([in_doubt.to_owned()]).collect()
     }
 }
 
@@ -64,28 +71,33 @@ impl<'r> FreshReference<'r> {
         let dataset = read_reference(recorded)?;
         let (both, asked) = ((recorded, &dataset), (&mut graph, &options));
         let reviewed = args.graph.review(both, asked, None, quiet)?;
-        let refreshed = reviewed.refresh(recorded, &dataset);
-        let refreshed = refreshed.map_err(|error| unwritable(&error))?;
-        for (at, why) in refreshed.left.iter().filter(|_| !quiet) {
-            let Some(step) = reviewed.steps().nth(*at) else { continue };
-            let ((line, column), name) = (step.place, recorded.name());
-            output::warn(&format!(
-                "{name}:{line}:{column}: the recorded result counts, since the graph gives none: {why}"
-            ));
+        if reviewed.is_empty() && !quiet {
+            output::warn(&no_queries(recorded.name()));
+        }
+        let (refreshed, format) = refreshed(&reviewed, both, &names)?;
+        if !quiet {
+            let words = [
+                "the recorded result counts, since the graph gives none",
+                "recorded results count, since the graph gives none",
+            ];
+            warn_of_left(both, &reviewed, &refreshed, words);
         }
         let is_incomplete = reviewed.has_outside_failure();
         let moved = reviewed.steps().enumerate().filter_map(|(at, step)| {
             let how = step.checked.moved_in_words()?;
-            Some(Moved { question: step.step.question, step: at, how })
+            let question = step.step.question;
+            let has_answer = dataset.questions[question].answer.is_some();
+            Some(Moved { question, step: at, how, has_answer })
         });
         let moved: Vec<Moved> = moved.collect();
         let n_results = reviewed.steps().count();
+        let in_doubt = reviewed.answers_in_doubt(&dataset).into_iter().map(str::to_owned).collect();
         drop(reviewed);
         drop(dataset);
-        let document =
-            Document::new(recorded.name(), refreshed.text.into_bytes(), recorded.format())?;
+        let document = Document::new(recorded.name(), refreshed.text.into_bytes(), format)?;
         let about = format!("{}; {} moved", graph.describe(), count(moved.len(), "result"));
-        let about = FreshGraph { about, results: n_results, moved: Vec::new() };
+        let about =
+            FreshGraph { about, results: n_results, moved: Vec::new(), answers_in_doubt: in_doubt };
         Ok(FreshReference { document, recorded, about, graph, options, moved, is_incomplete })
     }
 
@@ -172,7 +184,7 @@ impl<'r> FreshReference<'r> {
         let profile = settings.plan().profile;
         let (recorded, fresh) = (read_reference(self.recorded)?, read_reference(&self.document)?);
         let responses = read_responses_as(responses, args.read.repeated_ids())?;
-        for Moved { question, step, how } in &self.moved {
+        for Moved { question, step, how, .. } in &self.moved {
             let both = (&recorded.questions[*question], &fresh.questions[*question]);
             let blames = blames(both, &responses, &profile);
             graph.moved.extend(blames.into_iter().map(|(trial, blame)| MovedResult {
@@ -199,7 +211,31 @@ impl<'r> FreshReference<'r> {
         for moved in &graph.moved {
             output::print_note(&moved.to_string());
         }
+        let ids: Vec<&str> = graph.answers_in_doubt.iter().map(String::as_str).collect();
+        if let Some(told) = answers_in_doubt(&ids) {
+            output::warn(&told);
+        }
     }
+}
+
+/// Writes fresh results into a reference. Where aliases are in the way, all values are written out first, as
+/// JSON.
+fn refreshed(
+    reviewed: &Reviewed<'_>,
+    (recorded, dataset): (&Document, &Dataset<'_>),
+    names: &KindNames,
+) -> anyhow::Result<(Refreshed, Format)> {
+    let refreshed = reviewed.refresh(recorded, dataset);
+    let is_all = |own: &Refreshed| !reviewed.has_unwritten(own);
+    if recorded.format() != Format::Yaml || refreshed.as_ref().is_ok_and(is_all) {
+        let refreshed = refreshed.map_err(|error| unwritable(&error))?;
+        return Ok((refreshed, recorded.format()));
+    }
+    let json = recorded.json().as_bytes().to_vec();
+    let expanded = Document::new(recorded.name(), json, Format::Json)?;
+    let dataset = read_reference(&expanded)?;
+    let refreshed = reviewed.refresh_other(&expanded, &dataset, names);
+    Ok((refreshed.map_err(|error| unwritable(&error))?, Format::Json))
 }
 
 /// Returns whose fault each answer to a question is.
@@ -231,7 +267,7 @@ mod tests {
             let own = blames.iter().map(|own| answer(0, *own));
             let of_another_step = answer(1, (None, Blame::Agent));
             let answers: Vec<MovedResult> = own.chain([of_another_step]).collect();
-            Moved { question: 0, step: 0, how: how() }.note(&answers)
+            Moved { question: 0, step: 0, how: how(), has_answer: false }.note(&answers)
         };
         assert_eq!(note(&[]), "1 row missing");
         let (graph, time) = (Blame::Graph.in_words(), Blame::Time.in_words());

@@ -13,6 +13,9 @@ pub(in crate::cli) struct FreshGraph {
     pub(super) results: usize,
     /// The answers to questions whose expected result has moved.
     pub(super) moved: Vec<MovedResult>,
+    /// The questions whose results have moved, and whose answers may be out of date.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) answers_in_doubt: Vec<String>,
 }
 
 /// An answer to a question whose expected result has moved.

@@ -10,7 +10,7 @@ use juror_reference::{Checked, Reviewed, ReviewedStep, Standing};
 use serde::Serialize;
 
 use super::super::boolish;
-use super::super::graph_args::seconds;
+use super::super::graph_args::{answers_in_doubt, no_queries, seconds};
 use super::ask_args::AskArgs;
 use crate::exit::{Exit, Outside};
 use crate::output;
@@ -45,17 +45,16 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<Exit> {
     let slow = args.slow.map(Duration::from_secs_f64);
     let (both, asked) = ((&document, &dataset), (&mut graph, &options));
     let reviewed = args.ask.graph.review(both, asked, slow, args.quiet)?;
-    if reviewed.is_empty() {
-        output::warn(&format!(
-            "{}: no step has a query\n  hint: queries are the argument `query` of steps called `sparql_query`; other names are those of `step_kinds` in settings",
-            document.name()
-        ));
-    }
+    // A check of a reference without queries would pass for ever.
+    anyhow::ensure!(!reviewed.is_empty(), no_queries(document.name()));
     let shown = Shown { document: &document, dataset: &dataset, reviewed: &reviewed };
     if args.json {
         shown.print_json(&graph.describe())?;
     } else {
         shown.print(&graph.describe(), args.quiet)?;
+    }
+    if let Some(told) = answers_in_doubt(&reviewed.answers_in_doubt(&dataset)) {
+        output::warn(&told);
     }
     Ok(exit_of(&reviewed))
 }
@@ -149,7 +148,13 @@ impl Shown<'_> {
         });
         let steps: Vec<JsonStep<'_>> = steps.collect();
         let n_same = steps.iter().filter(|step| step.checked.holds()).count();
-        let json = JsonCheck { reference: self.document.name(), graph, n_same, steps: &steps };
+        let json = JsonCheck {
+            reference: self.document.name(),
+            graph,
+            n_same,
+            answers_in_doubt: self.reviewed.answers_in_doubt(self.dataset),
+            steps: &steps,
+        };
         let json = serde_json::to_string_pretty(&json).unwrap_or_default();
         output::print_data(&format!("{json}\n"))
     }
@@ -185,6 +190,8 @@ struct JsonCheck<'s> {
     reference: &'s str,
     graph: &'s str,
     n_same: usize,
+    /// The questions whose results have moved, and whose answers may be out of date.
+    answers_in_doubt: Vec<&'s str>,
     steps: &'s [JsonStep<'s>],
 }
 

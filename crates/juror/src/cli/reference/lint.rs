@@ -1,11 +1,11 @@
 //! `juror reference lint`: looks through a reference for what gives trouble later.
 
 use clap::Args;
-use juror_document::{Problem, UnplacedProblem};
+use juror_document::{DatasetError, Problem, Problems};
 use juror_files::load;
 use juror_graph::QueryOptions;
 use juror_read::read_reference;
-use juror_reference::lint;
+use juror_reference::{Doubted, lint};
 
 use super::super::{RuleArgs, boolish, count};
 use crate::exit::Exit;
@@ -30,24 +30,20 @@ pub(super) fn run(args: &LintArgs) -> anyhow::Result<Exit> {
     let profile = args.rules.plan()?.profile;
     let document = load(&args.reference)?;
     let dataset = read_reference(&document)?;
-    let (steps, found) = lint(&dataset, &profile.kind_names, &QueryOptions::default());
-    let found: Vec<UnplacedProblem> = found
-        .iter()
-        .map(|(at, lint)| {
-            let step = &steps[*at];
-            let id = &dataset.questions[step.question].id;
-            let problem = Problem::BadSetting {
-                message: format!("{id}: {lint}"),
-                hint: lint.hint().map(str::to_owned),
-            };
-            let path = step.path.key("args").key("query");
-            UnplacedProblem { offset: document.offset_of(step.written.get()), path, problem }
-        })
-        .collect();
-    let (n, n_steps) = (found.len(), steps.len());
-    let problems = document.locate(found.into_iter().collect());
+    let options = QueryOptions::default();
+    let (n_steps, found) = lint(&document, &dataset, &profile.kind_names, &options);
+    let n = found.len();
+    let mut problems = Problems::default();
+    for Doubted { question, place, lint } in found {
+        let message = format!("{question}: {lint}");
+        let hint = lint.hint().map(str::to_owned);
+        problems.push(DatasetError { place, problem: Problem::BadSetting { message, hint } });
+    }
     for problem in &problems.errors {
         output::print_quoting(&format!("{problem}\n"))?;
+    }
+    if problems.n_more > 0 {
+        output::print_quoting(&format!("and {} more\n", problems.n_more))?;
     }
     if !args.quiet {
         let queries = if n_steps == 1 { "1 query".into() } else { format!("{n_steps} queries") };

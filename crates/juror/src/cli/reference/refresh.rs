@@ -5,7 +5,9 @@ use juror_files::load;
 use juror_read::read_reference;
 use juror_reference::{Refreshed, diff};
 
-use super::super::graph_args::{put, unwritable};
+use super::super::graph_args::{
+    answers_in_doubt, named, no_queries, put, unwritable, warn_of_left,
+};
 use super::super::{boolish, check_outputs, count};
 use super::ask_args::AskArgs;
 use crate::exit::Exit;
@@ -24,7 +26,7 @@ pub(super) struct RefreshArgs {
     #[arg(short, long, value_name = "FILE", env = "JUROR_OUTPUT")]
     output: Option<String>,
 
-    /// Print errors only.
+    /// Print errors and warnings only.
     #[arg(short, long, env = "JUROR_QUIET", value_parser = boolish())]
     quiet: bool,
 
@@ -41,10 +43,21 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
     let (both, asked) = ((&document, &dataset), (&mut graph, &options));
     let reviewed = args.ask.graph.review(both, asked, None, args.quiet)?;
     let refreshed = reviewed.refresh(&document, &dataset).map_err(|error| unwritable(&error))?;
-    for (at, why) in &refreshed.left {
-        let Some(step) = reviewed.steps().nth(*at) else { continue };
-        let ((line, column), name) = (step.place, document.name());
-        output::warn(&format!("{name}:{line}:{column}: the output stays as it is: {why}"));
+    if reviewed.is_empty() {
+        output::warn(&no_queries(document.name()));
+    }
+    let words = ["the output stays as it is", "outputs stay as they are"];
+    warn_of_left((&document, &dataset), &reviewed, &refreshed, words);
+    let steps: Vec<_> = reviewed.steps().collect();
+    let ids_of = |steps_at: &[usize]| -> Vec<&str> {
+        let questions = steps_at.iter().map(|at| &dataset.questions[steps[*at].step.question]);
+        questions.map(|question| &*question.id).collect()
+    };
+    if let Some(told) = emptied(&ids_of(&refreshed.emptied)) {
+        output::warn(&told);
+    }
+    if let Some(told) = answers_in_doubt(&reviewed.answers_in_doubt(&dataset)) {
+        output::warn(&told);
     }
     match &args.output {
         Some(name) => put(name, &refreshed.text)?,
@@ -60,11 +73,25 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Says of which questions the results have become empty; `None` if there are none.
+fn emptied(ids: &[&str]) -> Option<String> {
+    let results = match ids.len() {
+        0 => return None,
+        1 => "1 fresh result has no rows".to_owned(),
+        n => format!("{n} fresh results have no rows"),
+    };
+    Some(format!(
+        "{results}: {}\n  hint: a typo in a query or another graph than the one that was meant does that; an agent that finds nothing would be right",
+        named(ids)
+    ))
+}
+
 fn in_words(refreshed: &Refreshed, output: Option<&str>) -> String {
+    let n_left = refreshed.left.len();
     let counted = [
         (refreshed.replaced.len(), "replaced"),
         (refreshed.filled.len(), "filled in"),
-        (refreshed.left.len(), "left as they were"),
+        (n_left, if n_left == 1 { "left as it was" } else { "left as they were" }),
     ];
     let counted = counted.iter().filter(|(n, _)| *n > 0);
     let counted: Vec<String> =
