@@ -29,6 +29,7 @@
 
 mod load;
 mod mapped;
+mod newest;
 mod plain_file;
 mod stream;
 mod unpack;
@@ -39,6 +40,7 @@ pub mod zip;
 pub use load::{
     Lent, LoadError, is_disk_failure, load, load_settings, load_text, load_to_keep, reason,
 };
+pub use newest::keep_newest;
 pub use plain_file::{read_plain, read_plain_text};
 pub use stream::open_stream;
 pub use watched::{CUT_SHORT, is_any_torn, torn_input};

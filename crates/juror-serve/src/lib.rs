@@ -65,6 +65,7 @@
 pub mod access;
 mod body;
 mod connection;
+mod health;
 mod log_line;
 mod mcp;
 mod metrics;
@@ -77,6 +78,7 @@ mod server;
 mod stall_timeout;
 pub mod url_parts;
 
+pub use health::{Unwell, ask_health, host_and_port};
 pub use hyper::StatusCode;
 pub use mcp::{MOST_LISTED, McpListing};
 pub use recorder::{RecordedCall, Recorder, RunError, random_secret};

@@ -123,10 +123,10 @@ fn arrows_of_table(architecture: &str) -> Arrows {
 
 /// In which row of the picture each crate stands.
 fn rows_of_picture(architecture: &str) -> BTreeMap<String, usize> {
-    let (_, section) = architecture.split_once("## Crates\n\n```\n").expect("the picture");
+    let (_, section) = architecture.split_once("## Crates\n\n```").expect("the picture");
     let (picture, _) = section.split_once("\n```").expect("its end");
     let mut rows = BTreeMap::new();
-    for (row, line) in picture.lines().enumerate() {
+    for (row, line) in picture.lines().enumerate().skip(1) {
         let words = line.split_whitespace().filter(|word| word.starts_with("juror"));
         rows.extend(words.map(|word| (word.to_owned(), row)));
     }

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use juror_files::{WholeFile, read_plain_text, reason};
+use juror_files::{WholeFile, keep_newest, read_plain_text, reason};
 use juror_graph::GraphVersion;
 use juror_reference::KnownAnswers;
 
@@ -43,7 +42,7 @@ pub(super) fn write(known: &KnownAnswers, quiet: bool) {
         let mut file = WholeFile::begin(&path_of(known.version()))?;
         file.write_all(known.write().as_bytes())?;
         file.finish()?;
-        forget_old(Path::new(FOLDER), MOST_VERSIONS)
+        keep_newest(Path::new(FOLDER), MOST_VERSIONS, is_ours)
     };
     if let (Err(error), false) = (write(), quiet) {
         output::warn(&format!("{FOLDER}: answers cannot be kept: {}", reason(&error)));
@@ -54,49 +53,7 @@ fn path_of(version: &str) -> PathBuf {
     Path::new(FOLDER).join(format!("{version}.jsonl"))
 }
 
-/// Removes all but the files of answers that were written last.
-fn forget_old(folder: &Path, most: usize) -> io::Result<()> {
-    let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name().to_str().is_some_and(is_ours) {
-            files.push((entry.metadata()?.modified()?, entry.path()));
-        }
-    }
-    files.sort();
-    for (_, path) in files.iter().rev().skip(most) {
-        std::fs::remove_file(path)?;
-    }
-    Ok(())
-}
-
 fn is_ours(name: &str) -> bool {
     let version = name.strip_suffix(".jsonl");
     version.is_some_and(|own| own.len() == 64 && own.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::File;
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn versions_written_last_stay_and_files_of_others_do_too() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let version = |digit: u64| format!("{digit:064x}.jsonl");
-        for digit in 0..5 {
-            let file = File::create(folder.path().join(version(digit))).expect("a file");
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(100 - digit);
-            file.set_modified(time).expect("a time");
-        }
-        std::fs::write(folder.path().join("notes.jsonl"), "mine").expect("written");
-        forget_old(folder.path(), 2).expect("forgotten");
-        let entries = std::fs::read_dir(folder.path()).expect("a folder").flatten();
-        let mut left: Vec<String> =
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        left.sort();
-        assert_eq!(left, [version(0), version(1), "notes.jsonl".to_owned()]);
-    }
 }

@@ -2,12 +2,11 @@
 //!
 //! Images that contain the program and nothing else have no other way to ask.
 
-use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use juror_serve::{Unwell, ask_health, host_and_port};
 
 use super::model_args::parse_duration;
 use crate::exit::{Exit, Outside};
@@ -21,15 +20,12 @@ Examples:
 Prints what the server says of itself and ends with 0; ends with 3 if it does not answer, or answers
 anything else. It needs no token. docs/containers.md has images that check themselves with it.";
 
-/// The most that is read of a reply: a server says little about itself.
-const MOST_BYTES: u64 = 64 << 10;
-
 /// Ask `juror serve` or `juror view` whether it is up.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HealthArgs {
     /// Address of the server.
-    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8080", env = "JUROR_HEALTH_URL", value_parser = parse_server)]
+    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8080", env = "JUROR_HEALTH_URL", value_parser = host_and_port)]
     server: String,
 
     /// Seconds the server may take to connect, and to reply.
@@ -37,120 +33,16 @@ pub(super) struct HealthArgs {
     timeout: Duration,
 }
 
-/// Returns the host and port of a URL.
-fn parse_server(text: &str) -> Result<String, String> {
-    let server = text.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
-    let is_server = |server: &&str| {
-        let port = server.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
-        matches!(port, Some((host, Ok(_))) if is_host(host))
-    };
-    let server = server.filter(is_server).map(str::to_owned);
-    server.ok_or_else(|| "host and port are needed, such as http://127.0.0.1:8080".to_owned())
-}
-
-/// Whether a text may stand in a header as a host, with an address of version 6 in brackets.
-fn is_host(host: &str) -> bool {
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
-    match bare {
-        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
-        None => !host.is_empty() && host.chars().all(is_plain),
-    }
-}
-
 pub(super) fn run(args: &HealthArgs) -> anyhow::Result<Exit> {
     let server = &args.server;
-    let reply = ask(server, args.timeout)
-        .map_err(|error| Outside(anyhow!("http://{server} does not answer: {error}")))?;
-    let body = body_of_success(&reply).ok_or_else(|| {
-        let first = reply.lines().next().unwrap_or("nothing");
-        Outside(anyhow!(
-            "http://{server} is up, and does not say that it is well: {first}\n  hint: is it `juror serve` or `juror view` that listens there?"
-        ))
+    let said = ask_health(server, args.timeout).map_err(|unwell| {
+        Outside(match unwell {
+            Unwell::NoAnswer(error) => anyhow!("http://{server} does not answer: {error}"),
+            Unwell::Other(first) => anyhow!(
+                "http://{server} is up, and does not say that it is well: {first}\n  hint: is it `juror serve` or `juror view` that listens there?"
+            ),
+        })
     })?;
-    output::print_data(&format!("{}\n", body.trim_end()))?;
+    output::print_data(&format!("{}\n", said.trim_end()))?;
     Ok(Exit::Done)
-}
-
-/// Returns the whole reply of the server to the question how it is.
-fn ask(server: &str, timeout: Duration) -> io::Result<String> {
-    let deadline = Instant::now() + timeout;
-    let mut stream = connect(server, timeout)?;
-    stream.set_write_timeout(Some(timeout))?;
-    write!(stream, "GET /health HTTP/1.1\r\nhost: {server}\r\nconnection: close\r\n\r\n")?;
-    let mut reply = Vec::new();
-    let mut stream = stream.take(MOST_BYTES);
-    loop {
-        // A server that sends a byte now and then does not hold the check up for longer.
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.get_ref().set_read_timeout(Some(left))?;
-        let mut part = [0; 4096];
-        match stream.read(&mut part) {
-            Ok(0) => break,
-            Ok(n_bytes) => reply.extend_from_slice(&part[..n_bytes]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // What a socket says when its time is over.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(String::from_utf8_lossy(&reply).into_owned())
-}
-
-/// Connects to the first address of the server that takes a connection.
-fn connect(server: &str, timeout: Duration) -> io::Result<TcpStream> {
-    let mut last = io::Error::from(io::ErrorKind::NotFound);
-    for address in server.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, timeout) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-/// Returns the body of a reply that says that all is well.
-fn body_of_success(reply: &str) -> Option<&str> {
-    let (head, body) = reply.split_once("\r\n\r\n")?;
-    let is_well = head.starts_with("HTTP/1.1 200 ") && body.contains(r#""status":"ok""#);
-    is_well.then_some(body)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_a_host_and_a_port() {
-        let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(parse_server(text).ok().as_deref(), expected, "{text}");
-        };
-        check("http://127.0.0.1:8080", Some("127.0.0.1:8080"));
-        check("http://localhost:8090/", Some("localhost:8090"));
-        check("http://[::1]:8080", Some("[::1]:8080"));
-        check("https://localhost:8080", None);
-        check("http://localhost", None);
-        check("http://:8080", None);
-        check("http://localhost:99999", None);
-        check("http://user@localhost:8080", None);
-        check("http://localhost\r\nx: y:8080", None);
-        check("http://localhost/health:8080", None);
-    }
-
-    #[test]
-    fn only_a_server_that_says_so_is_well() {
-        let check = |reply: &str, expected: Option<&str>| {
-            assert_eq!(body_of_success(reply), expected, "{reply:?}");
-        };
-        check("HTTP/1.1 200 OK\r\na: b\r\n\r\n{\"status\":\"ok\"}", Some("{\"status\":\"ok\"}"));
-        check("HTTP/1.1 200 OK\r\n\r\n<html>", None);
-        check("HTTP/1.1 401 Unauthorized\r\n\r\n{\"status\":\"ok\"}", None);
-        check("HTTP/1.1 200 OK\r\n", None);
-        check("", None);
-    }
 }
