@@ -50,6 +50,7 @@ mod refresh;
 mod rerun;
 mod review;
 mod steps;
+mod told;
 
 pub use asked_graph::AskedGraph;
 pub use asking::{AskOptions, Asked, Asking, ask_all};
@@ -64,3 +65,4 @@ pub use refresh::{RefreshError, Refreshed, diff, refresh};
 pub use rerun::{Rerun, rerun};
 pub use review::{Reviewed, ReviewedStep};
 pub use steps::{QueryStep, query_steps};
+pub use told::{answers_in_doubt, emptied, left_in_words, no_queries};

@@ -193,7 +193,8 @@ fn refreshed(input: &[u8]) -> Option<String> {
         if input.trim_ascii_start().starts_with(b"[") { Format::Json } else { Format::Yaml };
     let document = Document::new("reference", input.to_vec(), format).ok()?;
     let dataset = read_reference(&document).ok()?;
-    black_box(lint(&dataset, &KindNames::NONE, &QueryOptions::default()).1.len());
+    let doubted = lint(&document, &dataset, &KindNames::NONE, &QueryOptions::default()).1;
+    black_box(doubted.len());
     let mut graph = AskedGraph::from(cities());
     let (options, mut progress) = (ask_options(), |_| ());
     let asked = Reviewed::ask(&document, &dataset, &mut graph, &options, None, &mut progress);

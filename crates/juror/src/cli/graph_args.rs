@@ -1,6 +1,5 @@
 //! The graph that a command asks.
 
-use std::collections::HashMap;
 use std::num::NonZero;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use juror_graph::{
     QueryLimits, QueryOptions, Triples,
 };
 use juror_read::Dataset;
-use juror_reference::{AskOptions, AskedGraph, Asking, KnownAnswers, Refreshed, Reviewed};
+use juror_reference::{AskOptions, AskedGraph, Asking, KnownAnswers, Reviewed};
 use juror_run::Environment;
 use juror_score::KindNames;
 
@@ -284,68 +283,6 @@ fn warn_of_named(extent: Extent, quiet: bool) {
             "all triples are in named graphs, which queries without GRAPH do not see\n  hint: let them with --graph-union, as many servers do",
         );
     }
-}
-
-/// How many questions are named where there may be many.
-const MOST_NAMED: usize = 5;
-
-/// Names questions, the first of many.
-pub(super) fn named(ids: &[&str]) -> String {
-    let more = if ids.len() > MOST_NAMED { ", …" } else { "" };
-    format!("{}{more}", ids[..ids.len().min(MOST_NAMED)].join(", "))
-}
-
-/// Warns of steps whose result is left as it is recorded, those with the same reason at once. `words` are for
-/// one of them and for several.
-pub(super) fn warn_of_left(
-    (document, dataset): (&Document, &Dataset<'_>),
-    reviewed: &Reviewed<'_>,
-    refreshed: &Refreshed,
-    words: [&str; 2],
-) {
-    let steps: Vec<_> = reviewed.steps().collect();
-    let mut positions: HashMap<&str, usize> = HashMap::new();
-    let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (at, why) in &refreshed.left {
-        let position = *positions.entry(why).or_insert(reasons.len());
-        match reasons.get_mut(position) {
-            Some((_, all)) => all.push(*at),
-            None => reasons.push((why, vec![*at])),
-        }
-    }
-    for (why, all) in reasons {
-        let ((line, column), name) = (steps[all[0]].place, document.name());
-        let ids: Vec<&str> =
-            all.iter().map(|at| &*dataset.questions[steps[*at].step.question].id).collect();
-        output::warn(&match ids.len() {
-            1 => format!("{name}:{line}:{column}: {}: {why}", words[0]),
-            n => format!(
-                "{name}:{line}:{column}: {n} {}: {why}\n  questions: {}",
-                words[1],
-                named(&ids)
-            ),
-        });
-    }
-}
-
-/// Warns that no step has a query.
-pub(super) fn no_queries(name: &str) -> String {
-    format!(
-        "{name}: no step has a query\n  hint: queries are the argument `query` of steps called `sparql_query`; `steps.kinds` in settings gives such steps other names"
-    )
-}
-
-/// Says of which questions the answers may be out of date; `None` if there are none.
-pub(super) fn answers_in_doubt(ids: &[&str]) -> Option<String> {
-    let (answers, its) = match ids.len() {
-        0 => return None,
-        1 => ("1 reference answer".to_owned(), "its question"),
-        n => (format!("{n} reference answers"), "their questions"),
-    };
-    Some(format!(
-        "{answers} may be out of date, since the results of {its} moved: {}\n  hint: compare `reference_answer` with the fresh results; `juror reference lint` finds some that disagree",
-        named(ids)
-    ))
 }
 
 /// Fails with what is wrong with a refreshed text: a mistake of the data, not of something outside.

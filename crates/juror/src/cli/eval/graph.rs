@@ -2,11 +2,14 @@
 
 use juror_document::{Document, Format};
 use juror_read::{Dataset, Responses, read_reference, read_responses_as};
-use juror_reference::{AskOptions, AskedGraph, Blame, Refreshed, Reviewed, mark_moved, rerun};
+use juror_reference::{
+    AskOptions, AskedGraph, Blame, Refreshed, Reviewed, answers_in_doubt, left_in_words,
+    mark_moved, no_queries, rerun,
+};
 use juror_run::Settings;
 use juror_score::{KindNames, Profile, Question};
 
-use super::super::graph_args::{answers_in_doubt, no_queries, unwritable, warn_of_left};
+use super::super::graph_args::unwritable;
 use super::super::{count, quoted};
 use super::EvalArgs;
 use super::moved::{FreshGraph, MovedResult};
@@ -80,7 +83,10 @@ impl<'r> FreshReference<'r> {
                 "the recorded result counts, since the graph gives none",
                 "recorded results count, since the graph gives none",
             ];
-            warn_of_left(both, &reviewed, &refreshed, words);
+            let left = left_in_words(both, &reviewed, &refreshed, words);
+            for told in &left {
+                output::warn(told);
+            }
         }
         let is_incomplete = reviewed.has_outside_failure();
         let moved = reviewed.steps().enumerate().filter_map(|(at, step)| {

@@ -6,11 +6,11 @@ use clap::Args;
 use juror_document::Document;
 use juror_files::load;
 use juror_read::{Dataset, read_reference};
-use juror_reference::{Checked, Reviewed, ReviewedStep, Standing};
+use juror_reference::{Checked, Reviewed, ReviewedStep, Standing, answers_in_doubt, no_queries};
 use serde::Serialize;
 
 use super::super::boolish;
-use super::super::graph_args::{answers_in_doubt, no_queries, seconds};
+use super::super::graph_args::seconds;
 use super::ask_args::AskArgs;
 use crate::exit::{Exit, Outside};
 use crate::output;

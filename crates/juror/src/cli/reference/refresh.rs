@@ -3,11 +3,9 @@
 use clap::Args;
 use juror_files::load;
 use juror_read::read_reference;
-use juror_reference::{Refreshed, diff};
+use juror_reference::{Refreshed, answers_in_doubt, diff, emptied, left_in_words, no_queries};
 
-use super::super::graph_args::{
-    answers_in_doubt, named, no_queries, put, unwritable, warn_of_left,
-};
+use super::super::graph_args::{put, unwritable};
 use super::super::{boolish, check_outputs, count};
 use super::ask_args::AskArgs;
 use crate::exit::Exit;
@@ -47,18 +45,15 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
         output::warn(&no_queries(document.name()));
     }
     let words = ["the output stays as it is", "outputs stay as they are"];
-    warn_of_left((&document, &dataset), &reviewed, &refreshed, words);
-    let steps: Vec<_> = reviewed.steps().collect();
-    let ids_of = |steps_at: &[usize]| -> Vec<&str> {
-        let questions = steps_at.iter().map(|at| &dataset.questions[steps[*at].step.question]);
-        questions.map(|question| &*question.id).collect()
-    };
-    if let Some(told) = emptied(&ids_of(&refreshed.emptied)) {
-        output::warn(&told);
+    let left = left_in_words((&document, &dataset), &reviewed, &refreshed, words);
+    for told in &left {
+        output::warn(told);
     }
-    if let Some(told) = answers_in_doubt(&reviewed.answers_in_doubt(&dataset)) {
-        output::warn(&told);
-    }
+    let told = [
+        emptied(&dataset, &reviewed, &refreshed),
+        answers_in_doubt(&reviewed.answers_in_doubt(&dataset)),
+    ];
+    told.iter().flatten().for_each(|told| output::warn(told));
     match &args.output {
         Some(name) => put(name, &refreshed.text)?,
         None => output::print_quoting(&diff(document.text(), &refreshed.text, document.name()))?,
@@ -71,19 +66,6 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
         false if reviewed.has_outside_failure() => Exit::OutsideFailed,
         false => Exit::GateNotMet,
     })
-}
-
-/// Says of which questions the results have become empty; `None` if there are none.
-fn emptied(ids: &[&str]) -> Option<String> {
-    let results = match ids.len() {
-        0 => return None,
-        1 => "1 fresh result has no rows".to_owned(),
-        n => format!("{n} fresh results have no rows"),
-    };
-    Some(format!(
-        "{results}: {}\n  hint: a typo in a query or another graph than the one that was meant does that; an agent that finds nothing would be right",
-        named(ids)
-    ))
 }
 
 fn in_words(refreshed: &Refreshed, output: Option<&str>) -> String {
