@@ -26,7 +26,7 @@ EXPOSE 8090
 HEALTHCHECK --interval=30s --timeout=6s --start-period=5s CMD ["/juror", "health", "http://127.0.0.1:8090"]
 CMD ["view", "/data", "--host", "0.0.0.0"]
 
-# Virtual tools of /data/tools; replies are kept in /data/.juror. Set JUROR_TOKEN.
+# Virtual tools of /data/tools; replies are kept in /data/.juror. JUROR_TOKEN has to be set: others can reach this.
 FROM base AS serve
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=6s --start-period=30s CMD ["/juror", "health", "http://127.0.0.1:8080"]

@@ -50,7 +50,7 @@ struct Soak {
     #[arg(long)]
     hours: Option<f64>,
 
-    /// What the inputs are made from, besides their seeds.
+    /// Seed of the random generator.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -62,7 +62,7 @@ struct Soak {
     #[arg(long)]
     target: Option<String>,
 
-    /// Folder for inputs that did what none may.
+    /// Folder for inputs that failed.
     #[arg(long, default_value = "target/fuzz")]
     failures: String,
 

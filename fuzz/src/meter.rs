@@ -87,6 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(target_os = "linux")]
     fn work_takes_time() {
         let began = processor_time();
         let mut n = 0_u64;

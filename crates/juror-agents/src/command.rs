@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-#[cfg(unix)]
 use juror_json::on_one_line;
+#[cfg(unix)]
 use juror_mcp::Guard;
 use juror_models::{Pending, Secret, Secrets, Tell as TellTrouble};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};

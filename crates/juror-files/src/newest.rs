@@ -9,15 +9,26 @@ pub fn keep_newest(folder: &Path, most: usize, is_ours: impl Fn(&str) -> bool) -
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name().to_str().is_some_and(&is_ours) {
-            files.push((entry.metadata()?.modified()?, entry.path()));
+        if !entry.file_name().to_str().is_some_and(&is_ours) {
+            continue;
+        }
+        if let Some(written) = unless_gone(entry.metadata())? {
+            files.push((written.modified()?, entry.path()));
         }
     }
     files.sort();
     for (_, path) in files.iter().rev().skip(most) {
-        fs::remove_file(path)?;
+        unless_gone(fs::remove_file(path))?;
     }
     Ok(())
+}
+
+/// Another process may remove the same files.
+fn unless_gone<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        done => done.map(Some),
+    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub enum EndpointFailure {
     #[error("the endpoint refuses the query: {0}")]
     BadQuery(String),
     /// It is at another address.
-    #[error("the endpoint sends elsewhere (HTTP {status}): to `{target}`")]
+    #[error("the endpoint redirects to `{target}` (HTTP {status})")]
     Redirect {
         /// The status of HTTP.
         status: u16,

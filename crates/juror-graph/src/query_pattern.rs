@@ -121,11 +121,12 @@ fn prefix_of(name: &str) -> String {
 fn written(name: &str, term: &Term) -> Result<String, NotFilled> {
     match term {
         Term::BlankNode(_) => Err(NotFilled::Blank(name.to_owned())),
-        // A store may have let through what is no IRI.
-        Term::Literal(literal) if !is_allowed(term) => {
-            Err(NotFilled::Misplaced(format!("`{}` has no datatype or language", literal.value())))
-        }
+        Term::Literal(literal) if !is_allowed(term) => Err(NotFilled::Misplaced(format!(
+            "`{}` has a datatype or language tag that RDF does not allow",
+            literal.value()
+        ))),
         Term::Literal(literal) => Ok(literal.to_string()),
+        // An endpoint may have sent what is no IRI.
         Term::NamedNode(node) => NamedNode::new(node.as_str())
             .map(|node| node.to_string())
             .map_err(|_| NotFilled::Misplaced(format!("`{}` is no IRI", node.as_str()))),

@@ -149,7 +149,7 @@ fn what_is_no_result_is_told_as_what_it_is() {
     let elsewhere = fails_by(HttpReply::Whole(302, elsewhere, Vec::new()));
     assert_eq!(
         elsewhere.to_string(),
-        "the endpoint sends elsewhere (HTTP 302): to `https://x.example/login`"
+        "the endpoint redirects to `https://x.example/login` (HTTP 302)"
     );
     assert!(elsewhere.hint().is_some_and(|hint| hint.contains("name that address")));
     let garbled = fails_by(HttpReply::of(200, "application/sparql-results+json", "{\"head\": oh}"));

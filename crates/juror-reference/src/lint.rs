@@ -164,7 +164,7 @@ impl Lint {
             }
             Lint::NoMediaType => Some("add `output_media_type: application/sparql-results+json`"),
             Lint::Unmentioned { .. } | Lint::OtherNumber { .. } => {
-                Some("is the answer that of this query, and has the result moved since?")
+                Some("is this the answer to this query, or has the result moved since?")
             }
             Lint::NoRows => Some("is there a typo in the query, or was the graph empty?"),
             Lint::Contradicted { .. } => {

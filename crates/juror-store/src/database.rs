@@ -130,10 +130,11 @@ impl StoreError {
     }
 }
 
-/// Whether a disk is full or broken (`EIO`, for which there is no kind).
+/// Whether a disk is full or broken. `EIO` has no kind of its own, and errors of temporary files have no
+/// number.
 fn is_disk_failure(error: &io::Error) -> bool {
     const EIO: i32 = 5;
-    let is_broken = cfg!(unix) && error.raw_os_error() == Some(EIO);
+    let is_broken = cfg!(unix) && error.kind() == io::Error::from_raw_os_error(EIO).kind();
     is_broken || matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
@@ -551,12 +552,11 @@ fn opening_error(path: &Path, error: &rusqlite::Error) -> StoreError {
 /// Whether `SQLite` could not make a file beside a store although its folder takes files: then the disk
 /// failed, and not the user.
 fn is_passing(path: &Path, error: &rusqlite::Error) -> bool {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push("-try");
-    let takes_files = || {
-        let made = File::create(&beside);
-        let _ = std::fs::remove_file(&beside);
-        made.map_or_else(|error| is_disk_failure(&error), |_| true)
+    // A number of the process makes the name one that nobody has.
+    let beside = path.with_extension(format!("try-{}", std::process::id()));
+    let takes_files = || match File::create_new(&beside) {
+        Ok(_) => std::fs::remove_file(&beside).is_ok(),
+        Err(error) => is_disk_failure(&error),
     };
     error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && path.is_file() && takes_files()
 }

@@ -1,4 +1,4 @@
-//! Writes the pages of the manual, one for each command, into a folder: `packages/man` runs this.
+//! Writes the pages of the manual, one for each command, into a folder: `packages/manual` runs this.
 //!
 //! It is an example so that the program is built without what only packages need.
 

@@ -6,10 +6,11 @@ mod disk;
 mod interference;
 mod proxy;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Once, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use clock::ClockJump;
 pub use disk::Disk;
@@ -61,12 +62,13 @@ impl Compiled {
     }
 }
 
-/// Says, once, why faults are not tested. Written directly, because what passing tests print is not shown.
+/// Says, once, why some faults are not tested. Written directly, because what passing tests print is not
+/// shown.
 fn tell_once(why: &str) {
-    static TOLD: Once = Once::new();
-    TOLD.call_once(|| {
-        let _ = writeln!(std::io::stderr(), "faults are not tested: {why}");
-    });
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(why.to_owned()) {
+        let _ = writeln!(std::io::stderr(), "some faults are not tested: {why}");
+    }
 }
 
 /// Whether a program runs and says that all is well.

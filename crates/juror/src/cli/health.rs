@@ -39,7 +39,7 @@ pub(super) fn run(args: &HealthArgs) -> anyhow::Result<Exit> {
         Outside(match unwell {
             Unwell::NoAnswer(error) => anyhow!("http://{server} does not answer: {error}"),
             Unwell::Other(first) => anyhow!(
-                "http://{server} is up, and does not say that it is well: {first}\n  hint: is it `juror serve` or `juror view` that listens there?"
+                "something answers at http://{server}, but not as a server of Juror that is well: {first}\n  hint: is it `juror serve` or `juror view` that listens there?"
             ),
         })
     })?;

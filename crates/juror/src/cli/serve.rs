@@ -48,7 +48,8 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     tools: ToolArgs,
 
-    /// Address to listen at; any but a loopback address lets other machines in.
+    /// Address to listen at; any but a loopback address lets other machines in, and needs --token or
+    /// --no-token.
     #[arg(long, help_heading = SERVER, value_name = "ADDRESS", default_value = "127.0.0.1", env = "JUROR_HOST", value_parser = parse_host)]
     host: IpAddr,
 
@@ -59,6 +60,10 @@ pub(super) struct ServeArgs {
     /// Token that requests have to bring, as `Authorization: Bearer …`.
     #[arg(long, help_heading = SERVER, value_name = "TOKEN", env = "JUROR_TOKEN", hide_env_values = true)]
     token: Option<String>,
+
+    /// Answer other machines without a token.
+    #[arg(long, help_heading = SERVER, env = "JUROR_NO_TOKEN", value_parser = boolish(), conflicts_with = "token")]
+    no_token: bool,
 
     /// Host name that requests may ask for besides localhost and addresses of this machine; may be
     /// repeated. Other names are refused on loopback, and everywhere once one is named.
@@ -153,6 +158,11 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Exit> {
         args.token.as_ref().is_none_or(|token| !token.trim().is_empty()),
         "the token is empty\n  hint: leave --token and JUROR_TOKEN out to ask for none"
     );
+    anyhow::ensure!(
+        args.host.is_loopback() || args.token.is_some() || args.no_token,
+        "--host {}: other machines could call these tools\n  hint: ask for a token with --token, or let everybody in with --no-token",
+        args.host
+    );
     anyhow::ensure!(args.max_body > 0, "--max-body is 0: no request would be short enough");
     let environment = Environment::read(output::warn);
     let (settings, public) = args.tools.settings(&environment)?;
@@ -193,9 +203,6 @@ async fn serve(
     let address = listener.local_addr()?;
     if !args.quiet {
         say_what_is_served(&tools, address);
-    }
-    if !args.host.is_loopback() && args.token.is_none() {
-        output::warn("other machines can call these tools: ask for a token with --token");
     }
     let limits = Limits {
         body: args.max_body,

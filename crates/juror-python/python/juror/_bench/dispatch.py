@@ -138,7 +138,9 @@ class Dispatch:
 
     def _settle(self, ask: Ask, future: concurrent.futures.Future[Any]) -> None:
         with self._lock:
-            self._open.pop(ask.number, None)
+            is_awaited = self._open.pop(ask.number, None) is not None
+        if future.cancelled() and not is_awaited:
+            return  # `replace` let go of it.
         if self._has_left:
             self._held.append(ask)
             return

@@ -7,8 +7,16 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows nothing: the token is for the server that was named."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
 # What serves tools is never behind a proxy.
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect())
 
 _PATIENCE = 600
 """Seconds until there is a reply."""
