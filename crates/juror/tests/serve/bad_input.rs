@@ -161,6 +161,7 @@ fn a_server_that_cannot_start_says_why() {
     check("serve --tools tools --store store", 2, "not a store of replies, or damaged");
     check("serve --tools tools --store bad.yaml", 2, "a folder is needed, and this is a file");
     check("serve --tools tools --token= ", 2, "the token is empty");
+    check("serve --tools tools --host 0.0.0.0", 2, "other machines could call these tools");
     check("serve --tools tools --cache cache --write-back --no-keep", 2, "--write-back needs");
     assert!(stage.read("store/tools.sqlite").starts_with("this is no database"));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
