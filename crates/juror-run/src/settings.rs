@@ -1198,6 +1198,10 @@ mod tests {
         assert_eq!(gates(own, &["taste"]), Ok(1));
         let error = gates(own, &[]).expect_err("unknown");
         assert!(error.contains("`taste_salt` is not a metric\n  at gates[0].metric"), "{error}");
+        // Looking for the place of each takes as long as the text is.
+        let many = format!("gates:\n{}", "- {metric: an}\n".repeat(5_000));
+        let error = gates(&many, &[]).expect_err("no limits");
+        assert!(error.contains("4900 more"), "{}", &error[error.len() - 300..]);
         let error = gates("gates: [{metric: steps_score, minn: 1}]", &[]).expect_err("misspelt");
         assert!(
             error.ends_with(

@@ -46,7 +46,7 @@ pub(super) fn all() -> Vec<Target> {
 /// A triple takes 36 bytes of index, sorted three times, and a line of N-Triples may have 13; terms are held
 /// in hash tables that grow by doubling. Parsers of RDF have buffers of their own.
 const fn of_terms(target: Target) -> Target {
-    target.in_memory(64 << 20).within(200)
+    target.in_memory(96 << 20).within(200)
 }
 
 /// A query may run for as long as [`LIMITS`] say, a file may have several, and is refreshed twice.
@@ -76,12 +76,13 @@ fn json_ld(input: &[u8], _: &Path) {
 
 /// Reads a graph, asks for all of it, and reads the answer back.
 fn rdf(name: &str, input: &[u8]) {
-    let options = LoadOptions { union_default: input.len() % 2 == 0, ..LoadOptions::default() };
+    let options =
+        LoadOptions { union_default: input.len().is_multiple_of(2), ..LoadOptions::default() };
     match Triples::parse(name, input, &options) {
         Ok(triples) => {
             black_box((triples.len(), triples.extent()));
             // One in four is asked: asking takes a thread, and reading is what is tested here.
-            if input.len() % 4 == 0 {
+            if input.len().is_multiple_of(4) {
                 ask(&Graph::Triples(triples), "SELECT ?s ?p ?o { ?s ?p ?o } LIMIT 50");
             }
         }
@@ -128,7 +129,7 @@ fn cities() -> Graph {
 fn queries(input: &[u8], _: &Path) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let prefixes = vec![("p".to_owned(), "x:".to_owned())];
-    let options = QueryOptions { prefixes, allow_service: input.len() % 8 == 0 };
+    let options = QueryOptions { prefixes, allow_service: input.len().is_multiple_of(8) };
     with_room(|| match Query::parse(text, &options) {
         Ok(query) => {
             black_box((query.form(), query.columns(), query.is_ordered(), query.is_distinct()));

@@ -19,6 +19,7 @@ pub(crate) use seeds::Seeds;
 pub(crate) use shapes::Shape;
 
 /// Something under test.
+#[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,

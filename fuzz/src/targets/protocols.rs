@@ -28,7 +28,10 @@ use super::{Target, document, seeds, shapes};
 
 pub(super) fn all() -> Vec<Target> {
     vec![
-        Target::new("openapi", seeds::openapi, pools).hurt_by(&[shapes::deep_references]),
+        // References are put in place, up to a limit of what comes out.
+        Target::new("openapi", seeds::openapi, pools)
+            .hurt_by(&[shapes::deep_references])
+            .within(300),
         Target::new("function-lists", seeds::function_lists, pools),
         Target::new("cassettes", seeds::cassettes, cassettes).in_memory(16 << 20),
         Target::new("cassette-lists", seeds::cassette_lists, cassette_lists),
@@ -187,7 +190,8 @@ thread_local! {
 
 /// Replies of other servers of MCP, as JSON or as events.
 fn mcp_replies(input: &[u8], _: &Path) {
-    let media_type = if input.len() % 2 == 0 { "application/json" } else { "text/event-stream" };
+    let media_type =
+        if input.len().is_multiple_of(2) { "application/json" } else { "text/event-stream" };
     let events = [b"data: ", input, b"\n\n"].concat();
     let body = if input.len() % 4 == 1 { &events } else { input };
     thread_local! {
@@ -231,7 +235,7 @@ fn serving() -> SocketAddr {
 /// The bytes of requests. The server answers or refuses, and goes on.
 fn http_requests(input: &[u8], _: &Path) {
     let reply = converse(serving(), input);
-    assert!(reply.is_empty() || reply.starts_with(b"HTTP/1.1 "), "no reply of HTTP: {reply:?}");
+    assert!(reply.is_empty() || reply.starts_with(b"HTTP/1."), "no reply of HTTP: {reply:?}");
 }
 
 /// Replies of SPARQL endpoints.
@@ -325,7 +329,7 @@ fn chat_replies(input: &[u8], _: &Path) {
         black_box(said.is_ok());
         let turn = block_on(model.converse(&talk)).map_err(|error| error.to_string());
         black_box(turn.is_ok());
-        if input.len() % 4 == 0 {
+        if input.len().is_multiple_of(4) {
             let texts = ["a".to_owned()];
             drop(black_box(
                 block_on(asked.embedder.embed(&texts)).map_err(|error| error.to_string()),

@@ -274,7 +274,8 @@ pub(crate) fn deep_references(random: &mut Random, size: usize) -> Vec<u8> {
 
 pub(crate) fn many_headers(random: &mut Random, size: usize) -> Vec<u8> {
     let n = if random.one_in(2) { 90 + random.below(20) } else { size / 10 };
-    let headers: String = (0..n).map(|n| format!("x{n}: {n}\r\n")).collect();
+    let headers: Vec<String> = (0..n).map(|n| format!("x{n}: {n}\r\n")).collect();
+    let headers = headers.concat();
     format!("GET /health HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n").into_bytes()
 }
 

@@ -1,7 +1,5 @@
 //! The targets are fed what they should be, and nothing gives way to the first inputs of each.
 
-use std::path::Path;
-
 use juror_sparql::SparqlResult;
 
 use super::*;
@@ -55,15 +53,15 @@ fn names_of_targets_are_theirs_alone() {
 #[test]
 fn seeds_are_read_as_what_they_are() {
     use juror_graph::{LoadOptions, Triples};
-    let formats: [(&str, fn() -> Seeds); 5] = [
-        ("a.ttl", seeds::turtle),
-        ("a.nt", seeds::n_triples),
-        ("a.trig", seeds::trig),
-        ("a.rdf", seeds::rdf_xml),
-        ("a.jsonld", seeds::json_ld),
+    let formats = [
+        ("a.ttl", seeds::turtle()),
+        ("a.nt", seeds::n_triples()),
+        ("a.trig", seeds::trig()),
+        ("a.rdf", seeds::rdf_xml()),
+        ("a.jsonld", seeds::json_ld()),
     ];
     for (name, seeds) in formats {
-        for seed in seeds() {
+        for seed in seeds {
             let read = Triples::parse(name, &seed, &LoadOptions::default());
             assert!(
                 read.is_ok_and(|triples| !triples.is_empty()),

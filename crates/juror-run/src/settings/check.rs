@@ -88,7 +88,7 @@ impl Settings {
                 },
             };
             let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
-            problems.push(document.error_at(path, problem));
+            problems.push_located(problem, |problem| document.error_at(path, problem));
         }
     }
 
