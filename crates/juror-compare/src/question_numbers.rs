@@ -133,7 +133,15 @@ impl QuestionNumbers {
     }
 
     fn means_over(&self, scores: impl Iterator<Item = (usize, f64)>) -> Vec<Option<f64>> {
-        self.scores(scores).iter().map(|scores| mean_of(scores)).collect()
+        if self.n_questions < self.of_items.len() {
+            return self.scores(scores).iter().map(|scores| mean_of(scores)).collect();
+        }
+        // Every row is a question of its own, whose mean is its score.
+        let mut means = vec![None; self.n_questions];
+        for (item, score) in scores {
+            means[self.of_items[item] as usize] = Some(score);
+        }
+        means
     }
 
     /// The scores of each question, one for each answer that has one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use juror_score::statistics::{self, Interval, MacroMean};
+use juror_score::statistics::{Interval, MacroMean, TemplateMean, macro_mean, macro_of_means};
 use juror_score::{Level, Ordered, ScoreColumn, ScoreTable, metric};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -276,6 +276,10 @@ impl Rows<'_> {
     /// Computes the statistics of a metric. If it has no mean and should have one, says why.
     fn statistics(&self, column: &ScoreColumn) -> Result<OfColumn, Option<WithoutMean>> {
         let Rows { table, questions, confidence, .. } = self;
+        if column.values().is_empty() && !self.all_failed {
+            // Most runs use few of the metrics: their rows need not be counted to know that.
+            return Err(None);
+        }
         let micro = Numbers::of_all(table, column, &self.clusters, questions);
         let micro = micro.with_errors(self.n_unseen);
         let counts = micro.rows;
@@ -283,30 +287,33 @@ impl Rows<'_> {
             return Err(WithoutMean::of(&column.name, counts, self.all_failed));
         };
         let groups = Numbers::by_group(table, column, questions);
-        let by_question = questions.means_by_group(table, column);
-        let over_groups = macro_statistics(&groups, &by_question, *confidence);
+        let has_numbers: Vec<bool> = groups.iter().map(|group| !group.values.is_empty()).collect();
         let of_group = |numbers: Numbers| numbers.statistics(column, *confidence);
+        let groups: Vec<_> = groups.into_iter().map(of_group).collect();
+        let with_numbers = groups.iter().zip(&has_numbers).filter(|(_, has)| **has);
+        // A group whose numbers are too large to add up has no mean, and neither have all together.
+        let means = with_numbers.map(|(own, _)| Some(own.as_ref()?.mean)).collect::<Option<_>>();
+        let by_question = questions.means_by_group(table, column);
         Ok(OfColumn {
             micro,
-            over_groups,
-            groups: groups.into_iter().map(of_group).collect(),
+            over_groups: means.and_then(|means| macro_statistics(means, &by_question, *confidence)),
+            groups,
             trials: trial_statistics(table, column, questions, *confidence),
             judge: JudgeStatistics::of(column.repeats()),
         })
     }
 }
 
-/// The mean over groups of their values. Answers to one question, and its steps, are not
-/// independent, so that the error of fixed groups is that of the questions' means.
+/// The mean of the means of groups. Answers to one question, and its steps, are not independent, so that
+/// the error of fixed groups is that of the questions' means.
 fn macro_statistics(
-    groups: &[Numbers],
+    means: Vec<f64>,
     by_question: &[Vec<f64>],
     confidence: f64,
 ) -> Option<MacroStatistics> {
-    let values = groups.iter().map(|group| &group.values);
-    let values: Vec<&Vec<f64>> = values.filter(|values| !values.is_empty()).collect();
-    let estimate = statistics::macro_mean(&values)?;
-    let of_questions = statistics::macro_mean(by_question);
+    let of_group = |mean| TemplateMean { mean, squared_error: None };
+    let estimate = macro_of_means(&means.into_iter().map(of_group).collect::<Vec<_>>())?;
+    let of_questions = macro_mean(by_question);
     Some(MacroStatistics::new(&estimate, of_questions.as_ref(), confidence))
 }
 

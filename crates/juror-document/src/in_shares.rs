@@ -31,9 +31,23 @@ pub fn map_in_shares<T: Sync, R: Send>(
     })
 }
 
+/// Does two things at the same time, and returns what comes of each. A panic is passed on.
+pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_parts_of_the_work_are_done() {
+        assert_eq!(both(|| 1, || "two"), (1, "two"));
+    }
 
     #[test]
     fn values_are_in_the_order_of_their_items() {

@@ -51,7 +51,7 @@ pub use dotenv::{Variables, read_variables};
 pub use exact::{ComparedJson, bytes_compared, same_json, shown};
 pub use found_problems::FoundProblems;
 pub use in_order::{parts_of, read_in_order};
-pub use in_shares::{map_in_shares, n_cores};
+pub use in_shares::{both, map_in_shares, n_cores};
 pub use label_problem::LabelProblem;
 pub use look::Look;
 pub use not_numbers::Quoted;

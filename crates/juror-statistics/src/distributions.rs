@@ -1,5 +1,7 @@
 //! Quantiles and tails of the normal and the t distribution.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::f64::consts::SQRT_2;
 
 use statrs::function::erf::{erfc, erfc_inv};
@@ -60,8 +62,24 @@ pub(crate) fn t_above(tail: f64, df: f64) -> f64 {
 }
 
 /// Returns the t quantile of a two-sided interval.
+///
+/// A run has an interval for every template and metric, and few sizes of templates: the last quantiles
+/// are remembered, because one takes longer than the rest of its interval.
 pub(crate) fn t_half_width(confidence: f64, df: f64) -> f64 {
-    t_above((1.0 - confidence) / 2.0, df)
+    thread_local! {
+        static LAST: RefCell<VecDeque<(f64, f64, f64)>> = const { RefCell::new(VecDeque::new()) };
+    }
+    const REMEMBERED: usize = 32;
+    LAST.with_borrow_mut(|last| {
+        let known = last.iter().find(|(own, of, _)| *own == confidence && *of == df);
+        if let Some((.., half_width)) = known {
+            return *half_width;
+        }
+        let half_width = t_above((1.0 - confidence) / 2.0, df);
+        last.truncate(REMEMBERED - 1);
+        last.push_front((confidence, df, half_width));
+        half_width
+    })
 }
 
 #[cfg(test)]
@@ -82,6 +100,16 @@ mod tests {
         ];
         for (df, wanted) in published {
             assert!((t_half_width(0.95, df) - wanted).abs() < 1e-9, "{df}");
+        }
+    }
+
+    #[test]
+    fn quantiles_that_are_remembered_are_those_that_were_computed() {
+        let cases = (1..100).flat_map(|df| [(0.95, f64::from(df)), (0.9, f64::from(df))]);
+        for (confidence, df) in cases.clone().chain(cases) {
+            let computed = t_above((1.0 - confidence) / 2.0, df);
+            let both = [t_half_width(confidence, df), t_half_width(confidence, df)];
+            assert_eq!(both, [computed; 2], "{confidence} {df}");
         }
     }
 

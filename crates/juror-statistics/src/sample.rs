@@ -127,8 +127,18 @@ pub fn ordered_sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut keys: Vec<u64> =
         values.into_iter().map(|value| value.to_bits().rotate_left(1)).collect();
     keys.sort_unstable();
-    let left: Vec<f64> = keys.chunk_by(|a, b| a >> 1 == b >> 1).flat_map(uncancelled).collect();
+    // Mostly there is nothing to cancel: scores, amounts and squares are not negative.
+    if keys.iter().all(|key| key & 1 == 0) {
+        return compensated_sum(&keys.into_iter().map(value_of).collect::<Vec<f64>>());
+    }
+    let mut left = Vec::with_capacity(keys.len());
+    left.extend(keys.chunk_by(|a, b| a >> 1 == b >> 1).flat_map(uncancelled));
     compensated_sum(&left)
+}
+
+/// Returns the value with this size and sign.
+fn value_of(key: u64) -> f64 {
+    f64::from_bits(key.rotate_right(1))
 }
 
 /// Returns what is left of values of one size.
@@ -137,7 +147,7 @@ fn uncancelled(same_size: &[u64]) -> impl Iterator<Item = f64> {
     let n_negative = same_size.len() - n_positive;
     let value = if n_positive > n_negative { same_size[0] } else { same_size[same_size.len() - 1] };
     let n_left = n_positive.abs_diff(n_negative);
-    std::iter::repeat_n(f64::from_bits(value.rotate_right(1)), n_left)
+    std::iter::repeat_n(value_of(value), n_left)
 }
 
 /// Returns whether there is a cluster for each of `n` values, if there are clusters.

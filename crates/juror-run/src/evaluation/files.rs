@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use juror_compare::{GateOutcome, GatedRun, Gates, Statistics};
+use juror_document::both;
 use juror_report::{
     Columns, Format, ReportFormat, render_aggregates, render_statistics, write_result,
 };
@@ -50,9 +51,11 @@ pub struct Totals {
 impl Totals {
     /// Computes them from everything that was collected.
     pub fn of(aggregator: &Aggregator, gates: &Gates) -> Totals {
-        let statistics = Statistics::of(aggregator.scores(), CONFIDENCE);
-        let run = GatedRun::new(&statistics, aggregator.scores());
-        Totals { aggregates: aggregator.finish(), gates: gates.check(run), statistics }
+        let scores = aggregator.scores();
+        let (aggregates, statistics) =
+            both(|| aggregator.finish(), || Statistics::of(scores, CONFIDENCE));
+        let gates = gates.check(GatedRun::new(&statistics, scores));
+        Totals { aggregates, statistics, gates }
     }
 }
 
