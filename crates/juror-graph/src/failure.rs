@@ -11,6 +11,9 @@ pub enum QueryFailure {
     /// The query took too long.
     #[error("no answer within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
+    /// It takes too long to decide in which order its patterns are joined, which no time limit ends.
+    #[error("the query joins too many patterns, or has too many OPTIONAL inside of each other")]
+    TooManyJoins,
     /// The result has too many cells.
     #[error("the result has more than {0} cells")]
     TooLarge(usize),
@@ -38,6 +41,7 @@ impl QueryFailure {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             QueryFailure::TimedOut(_) => Some("allow more time with --graph-timeout"),
+            QueryFailure::TooManyJoins => Some("about a hundred patterns can be joined at a time"),
             QueryFailure::Endpoint(failure) => failure.hint(),
             _ => None,
         }

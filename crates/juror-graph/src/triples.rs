@@ -17,6 +17,10 @@ use crate::room::{take_step, until};
 use crate::terms::{TermId, Terms};
 use crate::{LoadOptions, QueryLimits};
 
+/// How long the evaluator may think about the order of joins: about a second. It cannot be interrupted, so
+/// that queries which take longer are not evaluated. 128 joined patterns take as many steps.
+const MOST_PLANNING_STEPS: u64 = 1 << 28;
+
 /// A graph in memory that is only read.
 #[derive(Debug, Default)]
 pub struct Triples {
@@ -195,6 +199,9 @@ impl Triples {
     }
 
     fn ask_here(&self, query: &Query, limits: &QueryLimits) -> Result<Answer, QueryFailure> {
+        if query.planning_steps() > MOST_PLANNING_STEPS {
+            return Err(QueryFailure::TooManyJoins);
+        }
         let failure = |error: QueryEvaluationError| QueryFailure::Evaluation(error.to_string());
         let evaluator = QueryEvaluator::new();
         let results = evaluator.prepare(query.parsed()).execute(Asked(self)).map_err(failure)?;

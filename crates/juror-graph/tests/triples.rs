@@ -146,6 +146,23 @@ fn a_query_stops_when_its_time_is_up_and_when_its_table_is_full() {
 }
 
 #[test]
+fn a_query_that_would_be_planned_for_minutes_is_not_evaluated() {
+    let triples = || parse("a.ttl", "<x:a> <x:p> <x:b> .").expect("triples");
+    let joins = |n: usize| format!("ASK {{ {} }}", "?a ?b ?c . ".repeat(n));
+    // The MINUS keeps the evaluator from using its first plan of what is optional.
+    let optional = |n: usize| {
+        let open = "OPTIONAL { ?a ?b ?c MINUS { ?x ?y ?z } ".repeat(n);
+        format!("ASK {{ ?a ?b ?c {open} {} }}", "}".repeat(n))
+    };
+    for (large, small) in [(joins(250), joins(40)), (optional(40), optional(8))] {
+        let failure = ask(triples(), &large).expect_err("too much");
+        assert_eq!(failure, QueryFailure::TooManyJoins, "{large}");
+        assert!(failure.hint().is_some());
+        assert_eq!(ask(triples(), &small), Ok(Answer::Truth(true)), "{small}");
+    }
+}
+
+#[test]
 fn values_that_only_the_query_knows_compare_with_those_of_the_graph() {
     let text = "<x:a> <x:p> 5 , 5.0 , \"5\" , \"fünf\"@de . <x:b> <x:p> 2 .";
     let rows = [

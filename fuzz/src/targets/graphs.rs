@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Target> {
         of_terms(Target::new("rdf-xml", seeds::rdf_xml, rdf_xml)).hurt_by(&[shapes::deep_xml]),
         of_terms(Target::new("rdf-json-ld", seeds::json_ld, json_ld)).hurt_by(&[shapes::deep_json]),
         of_queries(Target::new("sparql-queries", seeds::sparql_queries, queries))
-            .hurt_by(&[shapes::deep_query]),
+            .hurt_by(&[shapes::deep_query, shapes::joined_query]),
         of_queries(Target::new("query-patterns", seeds::query_patterns, patterns)),
         of_queries(Target::new("templates", seeds::templates, templates)),
         Target {

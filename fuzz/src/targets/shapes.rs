@@ -254,6 +254,15 @@ pub(crate) fn deep_query(random: &mut Random, size: usize) -> Vec<u8> {
     format!("SELECT * {{ ?a ?b {}", open.repeat(size / open.len())).into_bytes()
 }
 
+/// A query that joins many patterns, in one place or in what is optional inside of each other.
+pub(crate) fn joined_query(random: &mut Random, size: usize) -> Vec<u8> {
+    let parts = ["?a ?b ?c . ", "OPTIONAL { ?a ?b ?c MINUS { ?x ?y ?z } ", "?a <x:p>/<x:q> ?b . "];
+    let part = random.pick(&parts).copied().unwrap_or(parts[0]);
+    let n = (size / part.len()).min(1 + random.below(300));
+    let close = "}".repeat(if part.starts_with("OPTIONAL") { n } else { 0 });
+    format!("SELECT * {{ ?a ?b ?c . {}{close} }}", part.repeat(n)).into_bytes()
+}
+
 /// Schemas that refer to each other, several times each.
 pub(crate) fn deep_references(random: &mut Random, size: usize) -> Vec<u8> {
     let n_each = 1 + random.below(4);

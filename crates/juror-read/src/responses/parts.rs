@@ -95,13 +95,15 @@ impl<'a> ResponseParts<'a> {
     }
 }
 
-/// Estimates the number of lines from the length of the first ones, rather too many than too few.
+/// Estimates the number of records from the length of the first lines, rather too many than too few.
 /// Returns 0 if there are few lines.
 pub(super) fn about_lines(text: &str) -> usize {
     const SAMPLE: usize = 64;
     const MOST: usize = 1 << 16;
+    // Shorter lines are hardly records, each of which takes far more memory.
+    const SHORTEST: usize = 32;
     let Some(line) = lines_of(text).nth(SAMPLE) else { return 0 };
-    let length = (line.as_ptr() as usize - text.as_ptr() as usize) / SAMPLE;
+    let length = ((line.as_ptr() as usize - text.as_ptr() as usize) / SAMPLE).max(SHORTEST);
     let n_lines = text.len() / length;
     (n_lines + n_lines / 8).min(MOST)
 }

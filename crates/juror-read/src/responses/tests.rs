@@ -2,7 +2,7 @@ use std::num::NonZero;
 
 use proptest::prelude::*;
 
-use super::parts::parts_of;
+use super::parts::{about_lines, parts_of};
 use super::record::MOST_STEPS;
 use super::*;
 use crate::{ReadOptions, read_both};
@@ -430,4 +430,12 @@ proptest! {
             last.into_iter().map(|(trial, at)| (Some(trial), at.to_string())).collect();
         prop_assert_eq!(found, wanted);
     }
+}
+
+#[test]
+fn room_is_made_for_records_and_not_for_lines_that_say_nothing() {
+    let text = "}\n".repeat(100_000);
+    assert!(about_lines(&text) <= text.len() / 20);
+    let text = "{\"question_id\": \"1\", \"actual_answer\": \"x\"}\n".repeat(1_000);
+    assert!((1_000..=1_200).contains(&about_lines(&text)));
 }
