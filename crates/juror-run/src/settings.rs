@@ -28,6 +28,7 @@ use serde_json::Value;
 use crate::plan::Plan;
 use crate::tool_settings::{ToolsSettings, one_or_many};
 
+use self::check::Complaints;
 pub use self::gates::{
     BoundWord, GateSettings, InconclusiveWord, LevelWord, LimitWord, MarginWord,
 };
@@ -721,9 +722,11 @@ impl Settings {
         }
         let (mut settings, mut problems) = typed::read_all::<Settings>(document);
         let is_whole = problems.is_empty();
-        settings.check_custom(document, &mut problems);
-        settings.check_gates(document, metrics, &mut problems);
-        settings.check_values(document, is_whole, &mut problems);
+        let mut complaints = Complaints::default();
+        settings.check_custom(&mut complaints);
+        settings.check_gates(metrics, &problems, &mut complaints);
+        settings.check_values(document, is_whole, &mut complaints);
+        complaints.report(document, &mut problems);
         let written: Value = serde_json::from_str(document.json()).unwrap_or_default();
         settings.written = without_keys(&written);
         settings.unaskable = settings.check_servers(document);
@@ -731,22 +734,18 @@ impl Settings {
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
 
-    /// Checks that custom evaluations overwrite no other keys, nor each other's, and say which
-    /// steps they show.
-    fn check_custom(&self, document: &Document, problems: &mut Problems) {
+    /// Complains about custom evaluations that overwrite other keys, or each other's, or do not say
+    /// which steps they show.
+    fn check_custom(&self, complaints: &mut Complaints) {
         let mut taken: Vec<String> = Vec::new();
         for (index, evaluation) in self.custom_evaluations.iter().enumerate() {
             let path = Path::default().key("custom_evaluations").index(index);
-            let mut complain = |path: Path, message: String, hint: &str| {
-                let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
-                problems.push(document.error_at(path, problem));
-            };
             let aspect = evaluation.aspect();
             let mut own =
                 [KeyPart::Error, KeyPart::Cost].map(|part| aspect.key(part).into_owned()).to_vec();
             if is_reserved(&own[0]) || taken.contains(&own[0]) {
                 let message = format!("the name `{}` is taken", evaluation.name);
-                complain(path.clone().key("name"), message, "choose another name");
+                complaints.add(path.clone().key("name"), message, "choose another name");
             }
             for (at, name) in evaluation.outputs.keys().enumerate() {
                 let repeats = aspect.key(KeyPart::Repeats(at)).into_owned();
@@ -754,27 +753,34 @@ impl Settings {
                 let path = path.clone().key("outputs").key(name);
                 if is_reserved(name) {
                     let message = format!("the output `{name}` is a key of the results already");
-                    complain(path, message, "choose another name");
+                    complaints.add(path, message, "choose another name");
                 } else if is_taken(name) || is_taken(&repeats) {
                     let message = format!("the output `{name}` is given twice");
-                    complain(path, message, "choose another name");
+                    complaints.add(path, message, "choose another name");
                 }
                 own.extend([name.clone(), repeats]);
             }
             taken.append(&mut own);
             if evaluation.inputs.is_empty() {
-                complain(path.clone().key("inputs"), "nothing is shown".into(), "name an input");
+                complaints.add(path.clone().key("inputs"), "nothing is shown", "name an input");
             }
             if evaluation.outputs.is_empty() {
-                let message = "nothing is asked for".into();
-                complain(path.clone().key("outputs"), message, "name an output and its meaning");
+                let message = "nothing is asked for";
+                complaints.add(
+                    path.clone().key("outputs"),
+                    message,
+                    "name an output and its meaning",
+                );
             }
             if evaluation.inputs.iter().any(|input| input.meant().is_steps()) {
                 let keys = evaluation.steps_keys.as_deref().unwrap_or_default();
                 if evaluation.steps_name.is_none() || keys.is_empty() {
-                    let message =
-                        "steps are shown, but `steps_name` and `steps_keys` are missing".into();
-                    complain(path, message, "add `steps_name` and `steps_keys: [args, output]`");
+                    let message = "steps are shown, but `steps_name` and `steps_keys` are missing";
+                    complaints.add(
+                        path,
+                        message,
+                        "add `steps_name` and `steps_keys: [args, output]`",
+                    );
                 }
             }
         }

@@ -52,6 +52,35 @@ fn is_positive(value: &Value) -> bool {
     value.as_u64().is_some_and(|number| number > 0)
 }
 
+/// Values that make no sense. They are collected first, so that the text is searched for all of their
+/// places at once.
+#[derive(Debug, Default)]
+pub(super) struct Complaints {
+    /// As many as are reported, with their places and what to do about them.
+    found: Vec<(Path, Problem)>,
+    n_more: usize,
+}
+
+impl Complaints {
+    pub(super) fn add(&mut self, path: Path, message: impl Into<String>, hint: &str) {
+        if self.found.len() < Problems::MOST {
+            self.found.push((path, bad_setting(message.into(), hint)));
+        } else {
+            self.n_more += 1;
+        }
+    }
+
+    /// Adds them to the problems of a document, with their lines and columns.
+    pub(super) fn report(self, document: &Document, problems: &mut Problems) {
+        problems.extend(document.errors_at(self.found));
+        problems.count_more(&bad_setting(String::new(), ""), self.n_more);
+    }
+}
+
+fn bad_setting(message: String, hint: &str) -> Problem {
+    Problem::BadSetting { message, hint: Some(hint.into()) }
+}
+
 impl Settings {
     /// Whether results can have a metric of this name.
     fn has_metric(&self, name: &str) -> bool {
@@ -59,73 +88,71 @@ impl Settings {
         juror_score::metric(name).is_some() || self.custom_evaluations.iter().any(has_output)
     }
 
-    /// Reports gates that make no sense, or are on something that is not a metric. A gate of which a
-    /// part could not be read is reported already.
+    /// Complains about gates that make no sense, or are on something that is not a metric. A gate of
+    /// which a part could not be read is among the problems already.
     pub(super) fn check_gates(
         &self,
-        document: &Document,
         own: &OwnMetrics,
-        problems: &mut Problems,
+        problems: &Problems,
+        complaints: &mut Complaints,
     ) {
         let is_metric = |name: &str| self.has_metric(name) || own.has(name);
         for (at, gate) in self.gates.iter().enumerate() {
             let path = Path::default().key("gates").index(at);
             let is_reported =
                 problems.errors.iter().any(|error| error.place.path.0.starts_with(&path.0));
-            let (path, message, hint) = match gate.gate() {
-                _ if is_reported => continue,
-                Err(WHAT_A_GATE_NEEDS) => (
+            match gate.gate() {
+                _ if is_reported => {}
+                Err(WHAT_A_GATE_NEEDS) => complaints.add(
                     path,
-                    WHAT_A_GATE_NEEDS.into(),
+                    WHAT_A_GATE_NEEDS,
                     "for example `{metric: steps_score, min: 0.8}`",
                 ),
-                Err(why) => (path, why.into(), WHAT_A_GATE_NEEDS),
-                Ok(gate) => match gate.metric().filter(|name| !is_metric(name)) {
-                    Some(metric) => {
-                        (path.key("metric"), format!("`{metric}` is not a metric"), METRICS_ARE)
+                Err(why) => complaints.add(path, why, WHAT_A_GATE_NEEDS),
+                Ok(gate) => {
+                    if let Some(name) = gate.metric().filter(|name| !is_metric(name)) {
+                        let message = format!("`{name}` is not a metric");
+                        complaints.add(path.key("metric"), message, METRICS_ARE);
                     }
-                    None => continue,
-                },
-            };
-            let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
-            problems.push_located(problem, |problem| document.error_at(path, problem));
+                }
+            }
         }
     }
 
-    /// Reports values that make no sense, each with its place. If a part could not be read
-    /// (`is_whole` is false), nothing is reported as missing.
+    /// Complains about values that make no sense. If a part could not be read (`is_whole` is false),
+    /// nothing is reported as missing.
     pub(super) fn check_values(
         &self,
         document: &Document,
         is_whole: bool,
-        problems: &mut Problems,
+        complaints: &mut Complaints,
     ) {
-        let mut complain = |path: Path, message: String, hint: &str| {
-            let problem = Problem::BadSetting { message, hint: Some(hint.into()) };
-            problems.push(document.error_at(path, problem));
-        };
         let top = Path::default();
         let llm = self.llm.clone().unwrap_or_default();
         for (path, model) in self.models() {
-            check_model(model, &path, &mut complain);
+            check_model(model, &path, complaints);
         }
         let relevance = self.answer_relevance.as_ref().and_then(|own| own.enabled);
         let is_asked_for = relevance == Some(true) && is_whole;
         let is_judged = Role::Judge.model(&llm).is_some();
         if is_asked_for && is_judged && llm.embedding.is_none() {
-            let message = "there is no embedding model, by which meanings are compared".into();
+            let message = "there is no embedding model, by which meanings are compared";
             let path = top.key("answer_relevance").key("enabled");
-            complain(path, message, "name one in `llm.embedding`, or leave the metric out");
+            complaints.add(path, message, "name one in `llm.embedding`, or leave the metric out");
         }
         if self.runs.folder.as_ref().is_some_and(|folder| folder.trim().is_empty()) {
-            let message = "the folder of runs has no name".into();
-            complain(top.key("runs").key("folder"), message, "name one, or leave the key out");
+            let message = "the folder of runs has no name";
+            complaints.add(
+                top.key("runs").key("folder"),
+                message,
+                "name one, or leave the key out",
+            );
         }
         let written = serde_json::from_str::<Value>(document.json()).unwrap_or_default();
         let evaluations = written.get("custom_evaluations").and_then(Value::as_array);
         if evaluations.is_some_and(Vec::is_empty) {
-            let message = "there is no custom evaluation in the list".into();
-            complain(top.key("custom_evaluations"), message, "add one, or leave the key out");
+            let message = "there is no custom evaluation in the list";
+            complaints.add(top.key("custom_evaluations"), message, "add one, or leave the key out");
         }
     }
 
@@ -197,13 +224,13 @@ impl Settings {
     }
 }
 
-fn check_model(model: &ModelSettings, path: &Path, complain: &mut impl FnMut(Path, String, &str)) {
+fn check_model(model: &ModelSettings, path: &Path, complaints: &mut Complaints) {
     for Bounds { name, expected, fits } in BOUNDS {
         // A `null` parameter is not sent.
         let value = model.parameters.get(name).filter(|value| !value.is_null());
         if let Some(value) = value.filter(|value| !fits(value)) {
             let message = format!("expected {expected}, found {}", shown(value));
-            complain(path.key(name), message, "leave it out for the usual value");
+            complaints.add(path.key(name), message, "leave it out for the usual value");
         }
     }
 }
