@@ -623,20 +623,13 @@ impl Problems {
 
     /// Adds a problem, or only counts it if there are too many.
     pub fn push(&mut self, error: DatasetError) {
-        let DatasetError { place, problem } = error;
-        self.push_located(problem, |problem| DatasetError { place, problem });
-    }
-
-    /// Adds a problem that is looked for in the text only if there are not too many: that takes as long
-    /// as the text is.
-    pub fn push_located(&mut self, problem: Problem, locate: impl FnOnce(Problem) -> DatasetError) {
-        let kind = problem.kind();
+        let kind = error.problem.kind();
         let is_new = || {
             let is_counted = self.more.iter().any(|(known, _)| *known == kind);
             !is_counted && self.errors.iter().all(|known| known.problem.kind() != kind)
         };
         if self.errors.len() < Self::MOST || is_new() {
-            self.errors.push(locate(problem));
+            self.errors.push(error);
         } else {
             self.count(kind, 1);
         }

@@ -95,6 +95,11 @@ impl<'a, T: Kept> Responses<'a, T> {
         self.all().any(|(_, response)| response.trajectory.has_answer())
     }
 
+    /// Whether any response says which steps were taken.
+    pub fn have_steps(&self) -> bool {
+        self.all().any(|(_, response)| response.trajectory.has_steps())
+    }
+
     /// Returns the text of a response, and what is kept of it: the first to a question, or that of a
     /// further trial if there is one.
     pub(super) fn kept_of(&self, id: &str, trial: Option<NonZero<u32>>) -> Option<(&'a str, &T)> {

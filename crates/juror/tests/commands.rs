@@ -551,6 +551,30 @@ fn the_demo_needs_nothing() {
 }
 
 #[test]
+fn variables_that_are_empty_are_not_set_and_those_that_are_wrong_are_named() {
+    let place = Place::new();
+    let said = |variables: &[(&str, &str)], words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_juror"))
+            .args(["eval", "none.yaml", "none.jsonl"])
+            .args(words)
+            .current_dir(place.path("."))
+            .env_clear()
+            .envs(variables.iter().copied())
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let empty = said(&[("JUROR_PROFILE", ""), ("JUROR_JOBS", ""), ("JUROR_LIMIT", "")], &[]);
+    assert!(empty.contains("cannot read"), "{empty}");
+    let wrong = said(&[("JUROR_JOBS", "many")], &[]);
+    assert!(wrong.contains("'many' for '--jobs"), "{wrong}");
+    assert!(wrong.contains("tip: the value is that of JUROR_JOBS"), "{wrong}");
+    let typed = said(&[("JUROR_JOBS", "2")], &["--jobs", "many"]);
+    assert!(!typed.contains("JUROR_JOBS"), "{typed}");
+}
+
+#[test]
 fn the_demo_tries_an_agent() {
     let place = Place::new();
     let output = Command::new(env!("CARGO_BIN_EXE_juror"))

@@ -213,6 +213,14 @@ impl Answers<'_> {
         }
     }
 
+    /// Whether any response says which steps were taken.
+    pub fn have_steps(&self) -> bool {
+        match self {
+            Answers::Kept(responses) => responses.have_steps(),
+            Answers::Deferred(responses) => responses.have_steps(),
+        }
+    }
+
     /// Whether any question has several answers.
     pub fn have_trials(&self) -> bool {
         match self {

@@ -14,6 +14,9 @@ pub trait Kept {
 
     /// Whether it has an answer.
     fn has_answer(&self) -> bool;
+
+    /// Whether it says which steps were taken, even if there were none.
+    fn has_steps(&self) -> bool;
 }
 
 impl Kept for Trajectory<'_> {
@@ -28,6 +31,10 @@ impl Kept for Trajectory<'_> {
     fn has_answer(&self) -> bool {
         self.answer.is_some()
     }
+
+    fn has_steps(&self) -> bool {
+        self.steps.is_some()
+    }
 }
 
 /// A trajectory that is read again when it is needed.
@@ -35,11 +42,16 @@ impl Kept for Trajectory<'_> {
 pub struct Deferred {
     trial: Option<NonZero<u32>>,
     has_answer: bool,
+    has_steps: bool,
 }
 
 impl From<Trajectory<'_>> for Deferred {
     fn from(read: Trajectory<'_>) -> Deferred {
-        Deferred { trial: read.trial, has_answer: read.answer.is_some() }
+        Deferred {
+            trial: read.trial,
+            has_answer: read.answer.is_some(),
+            has_steps: read.steps.is_some(),
+        }
     }
 }
 
@@ -54,5 +66,9 @@ impl Kept for Deferred {
 
     fn has_answer(&self) -> bool {
         self.has_answer
+    }
+
+    fn has_steps(&self) -> bool {
+        self.has_steps
     }
 }

@@ -124,6 +124,29 @@ fn an_evaluation_of_nothing_deserves_a_warning() {
 }
 
 #[test]
+fn steps_that_are_expected_and_never_said_deserve_a_warning() {
+    let expected = r#"[[{"name": "s", "output": "1"}]]"#;
+    let reference = r#"[{"template_id": "t", "questions": [{"id": "q", "question_text": "?", "reference_steps": S}]}]"#;
+    let warnings = |steps: &str, responses: &str| {
+        let reference = document("reference.json", &reference.replace('S', steps));
+        let responses = document("responses.json", responses);
+        let plan = Plan::new(Profile::V5);
+        let inputs = Inputs { reference: &reference, responses: &responses };
+        Evaluation::open(&plan, inputs).expect("readable").warnings()
+    };
+    let without_steps = r#"{"q": {"actual_answer": "x"}}"#;
+    let told = warnings(expected, without_steps);
+    let [told] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(
+        told.to_string(),
+        "responses.json: no response has `actual_steps`, so steps are not scored"
+    );
+    assert_eq!(warnings("[]", without_steps), []);
+    assert_eq!(warnings(expected, r#"{"q": {"actual_answer": "x", "actual_steps": []}}"#), []);
+    assert_eq!(warnings(expected, r#"{"q": {"status": "error", "error": "x"}}"#), []);
+}
+
+#[test]
 fn an_interrupted_evaluation_has_no_outcome() {
     let interrupt = Interrupt::default();
     interrupt.set();

@@ -22,6 +22,11 @@ pub enum Warning {
         /// The responses, as the user named them.
         responses: String,
     },
+    /// Steps are expected, but no response says which were taken.
+    NoSteps {
+        /// The responses, as the user named them.
+        responses: String,
+    },
     /// A question exceeded a limit, which affects its score.
     TooLarge {
         /// The first such question.
@@ -52,6 +57,9 @@ impl Warning {
         if !questions.ids().any(|id| answers.has(id)) {
             let responses = inputs.responses.name().to_owned();
             return vec![Warning::NothingAnswered { responses }];
+        }
+        if answers.have_answers() && !answers.have_steps() && expects_steps(evaluation) {
+            return vec![Warning::NoSteps { responses: inputs.responses.name().to_owned() }];
         }
         Vec::new()
     }
@@ -107,6 +115,14 @@ impl Warning {
     }
 }
 
+fn expects_steps(evaluation: &Evaluation<'_>) -> bool {
+    (0..evaluation.n_cases()).any(|index| {
+        let room = CaseRoom::default();
+        let case = evaluation.case(index, &room);
+        case.case().question.groups.as_deref().is_some_and(|groups| !groups.is_empty())
+    })
+}
+
 fn what_is_too_large(evaluation: &Evaluation<'_>, index: usize, own: TooLarge) -> String {
     let told = own.excess.describe(&evaluation.plan.profile.limits);
     match own.place {
@@ -134,6 +150,9 @@ impl fmt::Display for Warning {
             }
             Warning::NothingAnswered { responses } => {
                 write!(f, "{responses}: no response answers a question")
+            }
+            Warning::NoSteps { responses } => {
+                write!(f, "{responses}: no response has `actual_steps`, so steps are not scored")
             }
             Warning::TooLarge { question, what, n_others, .. } => {
                 write!(f, "question `{question}`: {what}")?;

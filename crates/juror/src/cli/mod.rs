@@ -10,6 +10,7 @@ mod compare;
 mod completions;
 mod convert;
 mod demo;
+mod environment;
 mod eval;
 mod export;
 #[cfg(feature = "graph")]
@@ -39,7 +40,7 @@ mod view;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use juror_args::{
     ResponseArgs, RuleArgs, agent_args, boolish, check_outputs, count, gate, junit, live_args,
     model_args, page, tool_args, trace_args,
@@ -125,11 +126,20 @@ pub(crate) fn command() -> clap::Command {
     Cli::command()
 }
 
+fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = environment::without_empty(command());
+    let mut matches = command.try_get_matches_from_mut(words).map_err(|mut error| {
+        environment::name_variable(&mut error, &command, words);
+        error
+    })?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
 /// Runs the requested command.
 pub(crate) fn run(arguments: Vec<OsString>, program: &[OsString]) -> anyhow::Result<Exit> {
     let words: Vec<OsString> = std::iter::once("juror".into()).chain(arguments).collect();
     let line: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match parse(&words) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to standard output and are not errors; clap tells them apart.
