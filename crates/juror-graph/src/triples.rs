@@ -18,8 +18,8 @@ use crate::terms::{TermId, Terms};
 use crate::{LoadOptions, QueryLimits};
 
 /// How long the evaluator may think about the order of joins: about a second. It cannot be interrupted, so
-/// that queries which take longer are not evaluated. 128 joined patterns take as many steps.
-const MOST_PLANNING_STEPS: u64 = 1 << 28;
+/// that queries which take longer are not evaluated. 107 joined patterns take as many steps.
+const MOST_PLANNING_STEPS: u64 = 1 << 27;
 
 /// A graph in memory that is only read.
 #[derive(Debug, Default)]

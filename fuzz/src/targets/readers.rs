@@ -66,7 +66,8 @@ pub(super) fn all() -> Vec<Target> {
         Target::new("tool-replies", seeds::tool_replies, tool_replies),
         Target::new("requests", seeds::requests, requests),
         Target::new("agents-lines", seeds::answered, answered),
-        Target::new("agents-words", seeds::said, said).within(200),
+        // A call may begin at every bracket, and each is read until it is nested too deeply.
+        Target::new("agents-words", seeds::said, said).within(1_000),
         Target::new("verdicts", seeds::verdicts, verdicts)
             .hurt_by(&[shapes::many_verdicts, shapes::open_objects]),
         Target::new("results", seeds::results, results),

@@ -17,6 +17,9 @@ const MOST_BYTES: usize = 64 << 10;
 /// How deeply values are nested, with the references that lead to them.
 const DEEPEST: usize = 100;
 
+/// How many keys a reference may have. Text that is nested more deeply is not read.
+const MOST_KEYS: usize = 128;
+
 /// How many references lead from one to the next before they are taken for a circle.
 const MOST_HOPS: usize = 16;
 
@@ -32,48 +35,51 @@ pub(super) struct Target<'d> {
 
 /// The parts of a document that references lead to.
 pub(super) struct References<'d> {
-    root: Rc<Object<'d>>,
-    /// Objects on the way, which are parsed once.
-    objects: RefCell<HashMap<String, Option<Rc<Object<'d>>>>>,
+    root: Rc<Parts<'d>>,
+    /// What references lead through, by its pointer, parsed once; `None` if there is nothing.
+    known: RefCell<HashMap<String, Option<Rc<Parts<'d>>>>>,
+}
+
+/// The parts of a value.
+enum Parts<'d> {
+    Fields(Object<'d>),
+    Items(Vec<&'d RawValue>),
 }
 
 impl<'d> References<'d> {
     pub(super) fn new(root: &Object<'d>) -> References<'d> {
-        References { root: Rc::new(root.clone()), objects: RefCell::default() }
+        References { root: Rc::new(Parts::Fields(root.clone())), known: RefCell::default() }
     }
 
     /// Follows a reference, or says why it cannot be followed.
     pub(super) fn find(&self, reference: &str) -> Result<Target<'d>, &'static str> {
         let pointer = reference.strip_prefix('#').ok_or("leads to another file")?;
         let pointer = pointer.strip_prefix('/').ok_or("leads to no part of the file")?;
-        let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-        let value = self.part(parent, last).ok_or("leads nowhere")?;
+        let is_short = pointer.split('/').take(MOST_KEYS + 1).count() <= MOST_KEYS;
+        let value = is_short.then(|| self.part(pointer)).flatten().ok_or("leads nowhere")?;
         let path = pointer.split('/').fold(Path::default(), |path, key| path.key(&unescaped(key)));
         Ok(Target { value, path })
     }
 
-    /// Returns a field of the object at a pointer, or an item of the list that is there.
-    fn part(&self, parent: &str, last: &str) -> Option<&'d RawValue> {
-        if let Some(object) = self.object(parent) {
-            return object.get(&unescaped(last));
+    /// Returns the value at a pointer.
+    fn part(&self, pointer: &str) -> Option<&'d RawValue> {
+        let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+        match &*self.parts(parent)? {
+            Parts::Fields(fields) => fields.get(&unescaped(last)),
+            Parts::Items(items) => items.get(last.parse::<usize>().ok()?).copied(),
         }
-        let (above, own) = parent.rsplit_once('/').unwrap_or(("", parent));
-        let items: Vec<&'d RawValue> = juror_json::from_str(self.part(above, own)?.get()).ok()?;
-        items.get(last.parse::<usize>().ok()?).copied()
     }
 
-    /// Returns the object at a pointer.
-    fn object(&self, pointer: &str) -> Option<Rc<Object<'d>>> {
+    /// Returns the parts of the value at a pointer.
+    fn parts(&self, pointer: &str) -> Option<Rc<Parts<'d>>> {
         if pointer.is_empty() {
             return Some(self.root.clone());
         }
-        if let Some(known) = self.objects.borrow().get(pointer) {
+        if let Some(known) = self.known.borrow().get(pointer) {
             return known.clone();
         }
-        let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", pointer));
-        let value = self.part(parent, last);
-        let found = value.and_then(|value| juror_json::from_str(value.get()).ok()).map(Rc::new);
-        self.objects.borrow_mut().insert(pointer.to_owned(), found.clone());
+        let found = self.part(pointer).and_then(parts_of).map(Rc::new);
+        self.known.borrow_mut().insert(pointer.to_owned(), found.clone());
         found
     }
 
@@ -130,6 +136,11 @@ impl<'d> References<'d> {
         }
         true
     }
+}
+
+fn parts_of(value: &RawValue) -> Option<Parts<'_>> {
+    let fields = juror_json::from_str(value.get()).map(Parts::Fields);
+    fields.or_else(|_| juror_json::from_str(value.get()).map(Parts::Items)).ok()
 }
 
 /// Returns the reference that an object is.

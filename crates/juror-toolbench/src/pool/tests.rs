@@ -211,6 +211,17 @@ fn references_that_go_round_are_named_with_their_places() {
 }
 
 #[test]
+fn a_reference_of_more_keys_than_any_value_is_deep_leads_nowhere() {
+    let long = format!("#{}", "/components/schemas".repeat(10_000));
+    let text = format!(
+        r#"{{"openapi": "3.0.3", "paths": {{"/n": {{"post": {{"operationId": "n",
+        "parameters": [{{"$ref": "{long}"}}]}}}}}}, "components": {{"schemas": {{}}}}}}"#
+    );
+    let (_, problems) = functions(&text, Format::Json);
+    assert!(problems.join("\n").contains("leads nowhere"));
+}
+
+#[test]
 fn schemas_that_would_grow_without_end_are_cut() {
     let mut schemas = vec![r#""S0": {"type": "string"}"#.to_owned()];
     for n in 1..40 {
