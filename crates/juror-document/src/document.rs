@@ -392,9 +392,7 @@ pub fn complaint(value: &str, error: &serde_json::Error, offsets: &dyn Offsets) 
 
 /// Describes an error of `serde_json` in a value, and says where in the value it is.
 pub fn problem_in(value: &str, error: &serde_json::Error) -> (usize, Problem) {
-    // The position that serde_json appends to its message is relative to the value.
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
+    let message = json::reason(error);
     let message = match error.classify() {
         serde_json::error::Category::Data => {
             message.replace("a sequence", "a list").replace("type: map", "type: object")
@@ -511,6 +509,20 @@ mod tests {
     fn places_are_lines_and_columns_in_characters() {
         assert_eq!(line_and_column("aé\nbü|x", "aé\nbü".len()), (2, 3));
         assert_eq!(line_and_column("", 0), (1, 1));
+    }
+
+    #[test]
+    fn a_file_that_is_one_text_is_not_quoted_in_full() {
+        let text = "root:x:0:0 at line 1\n".repeat(100_000);
+        let document = Document::new("passwd", text.into_bytes(), Format::Yaml).expect("YAML");
+        let (json, error) = document.parse::<Vec<u8>>(document.json()).expect_err("no list");
+        let problems = document.syntax_error(json, &error).to_string();
+        let wanted = "invalid type: string \"root:x:0:0 at line 1 root:x:0:0";
+        assert!(
+            problems.contains(wanted) && problems.contains("…\", expected a list"),
+            "{problems}"
+        );
+        assert!(problems.len() < 300, "{problems}");
     }
 
     #[test]

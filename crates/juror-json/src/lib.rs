@@ -40,6 +40,7 @@ mod line;
 mod object;
 pub mod python;
 mod reader;
+mod reason;
 mod skip;
 mod string;
 mod value;
@@ -49,6 +50,7 @@ pub use form::FormKey;
 pub use line::on_one_line;
 pub use object::{MapOnly, Object, ObjectKey};
 pub use reader::{end_of_string, from_str, read_with};
+pub use reason::{reason, reason_and_place};
 pub use string::{
     contains_text, find_backslash, find_special, inside_of, is_word, may_hide_letters, same_text,
     scalar_text, special_bits, text_of, text_or_json, unescape,

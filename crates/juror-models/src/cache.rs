@@ -7,6 +7,7 @@ use std::future::ready;
 use serde::{Deserialize, Serialize};
 
 use crate::call::CallKey;
+use crate::http::shorten;
 use crate::model::{Outcome, Pending, Usage};
 
 /// A kept reply, complete enough to replace the call.
@@ -137,10 +138,10 @@ pub struct RecordedLine {
 impl RecordedLine {
     /// Reads a line of JSON.
     pub fn read(line: &str) -> Result<(CallKey, Kept), String> {
-        let line: RecordedLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let key = CallKey::from_hex(&line.key);
-        let key =
-            key.ok_or_else(|| format!("`{}` is not a key: 64 hexadecimal digits", line.key))?;
+        let unread = |error: serde_json::Error| shorten(&error.to_string());
+        let line: RecordedLine = serde_json::from_str(line).map_err(unread)?;
+        let no_key = || format!("`{}` is not a key: 64 hexadecimal digits", shorten(&line.key));
+        let key = CallKey::from_hex(&line.key).ok_or_else(no_key)?;
         Ok((key, line.kept))
     }
 }
@@ -173,6 +174,8 @@ impl ReplyCache for Recorded {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -192,6 +195,19 @@ mod tests {
             let line = RecordedLine { key: "ab".repeat(32), kept: kept.clone() };
             let line = serde_json::to_string(&line).expect("JSON");
             assert_eq!(RecordedLine::read(&line).map(|(_, kept)| kept), Ok(kept), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_recorded_reply_is_not_quoted_in_full() {
+        let long = "x".repeat(100_000);
+        let line = |key: &str| {
+            json!({"key": key, "purpose": "", "model": "", "reply": "", "input_tokens": 0,
+                "output_tokens": 0})
+        };
+        for text in [json!(long), line(&long)] {
+            let why = RecordedLine::read(&text.to_string()).map(drop).expect_err("no reply");
+            assert!(why.contains("xxx…") && why.len() < 600, "{why}");
         }
     }
 }

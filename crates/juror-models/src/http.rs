@@ -231,12 +231,13 @@ impl HttpEndpoint {
 
 /// Parses a reply.
 pub(crate) fn read_json<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, ModelError> {
-    serde_json::from_str(text).map_err(|error| ModelError::Garbled(format!("not JSON: {error}")))
+    let garbled = |error| ModelError::Garbled(shorten(&format!("not JSON: {error}")));
+    serde_json::from_str(text).map_err(garbled)
 }
 
 /// Parses an event of a stream.
 pub(crate) fn read_event<'t, T: Deserialize<'t>>(data: &'t str) -> Result<T, ModelError> {
-    let garbled = |error| ModelError::Garbled(format!("an event is not JSON: {error}"));
+    let garbled = |error| ModelError::Garbled(shorten(&format!("an event is not JSON: {error}")));
     serde_json::from_str(data).map_err(garbled)
 }
 
@@ -390,7 +391,8 @@ impl Complaint {
     }
 }
 
-fn shorten(text: &str) -> String {
+/// Returns the beginning of a text that may be of any length.
+pub(crate) fn shorten(text: &str) -> String {
     match text.char_indices().nth(MOST_COMPLAINT) {
         None => text.trim().to_owned(),
         Some((end, _)) => format!("{}…", text[..end].trim()),

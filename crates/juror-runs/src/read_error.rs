@@ -113,7 +113,8 @@ impl RunReadError {
                 format!("{}: the format `{format}` is not known", path.display())
             }
             RunReadError::Damaged { path, error } => {
-                format!("{}: not a manifest of a run: {error}", path.display())
+                let why = juror_json::reason_and_place(error);
+                format!("{}: not a manifest of a run: {why}", path.display())
             }
             RunReadError::Unfinished { folder } => {
                 format!("{}: this run is not finished: it has no results", folder.display())

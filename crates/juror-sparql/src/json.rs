@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use hashbrown::HashMap;
-use juror_json::{MapOnly, ObjectKey};
+use juror_json::{MapOnly, ObjectKey, reason_and_place, small_value};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 
 use crate::room::CellLimit;
 use crate::{Cell, MOST_COLUMNS, NotAResult, Solutions, SparqlResult, TableRoom};
-use juror_json::small_value;
 
 pub(super) fn parse(text: &str, room: TableRoom) -> Result<SparqlResult<'_>, NotAResult> {
     parse_with(text, room, false)
@@ -41,7 +40,7 @@ const TOO_LARGE: &str = "the table is too large";
 const TOO_WIDE: &str = "the table is too wide";
 
 fn to_not_a_result(error: &serde_json::Error) -> NotAResult {
-    let words = error.to_string();
+    let words = reason_and_place(error);
     if words.starts_with(TOO_LARGE) {
         return NotAResult::TooLarge;
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use juror_json::reason_and_place;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -160,8 +161,10 @@ impl Connection {
 }
 
 fn read_introduction(result: &str) -> Result<Introduction, ClientError> {
-    serde_json::from_str(result)
-        .map_err(|error| super::unreachable(format!("its introduction cannot be read: {error}")))
+    serde_json::from_str(result).map_err(|error| {
+        let why = reason_and_place(&error);
+        super::unreachable(format!("its introduction cannot be read: {why}"))
+    })
 }
 
 fn client_info() -> Value {

@@ -7,6 +7,7 @@ mod process;
 
 use std::time::Duration;
 
+use juror_json::reason_and_place;
 use juror_models::{Secret, Tell};
 use serde::Deserialize;
 use serde_json::json;
@@ -120,7 +121,8 @@ impl Client {
             let result = self.request("tools/list", None, &params.to_string()).await?;
             n_bytes += result.len();
             let page: ListedPage = serde_json::from_str(&result).map_err(|error| {
-                self.named(unreachable(format!("its list of tools cannot be read: {error}")))
+                let why = reason_and_place(&error);
+                self.named(unreachable(format!("its list of tools cannot be read: {why}")))
             })?;
             let is_stuck = page.next_cursor.is_some() && page.next_cursor == cursor;
             tools.extend(page.tools);

@@ -1,5 +1,6 @@
 //! What came of calling a tool.
 
+use juror_json::reason_and_place;
 use juror_models::Secrets;
 use serde::Deserialize;
 use serde_json::Value;
@@ -38,8 +39,9 @@ struct Block {
 impl Outcome {
     /// Reads the result of `tools/call`.
     pub(crate) fn read(result: &str) -> Result<Outcome, String> {
-        let read: ToolResult = serde_json::from_str(result)
-            .map_err(|error| format!("the result of a tool cannot be read: {error}"))?;
+        let read: ToolResult = serde_json::from_str(result).map_err(|error| {
+            format!("the result of a tool cannot be read: {}", reason_and_place(&error))
+        })?;
         if read.result_type.as_deref().is_some_and(|kind| kind != "complete") {
             return Err("the tool asks for more input, which Juror does not give".to_owned());
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use base64::Engine;
+use juror_json::reason;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -47,8 +48,7 @@ impl<'p> Parameters<'p> {
     pub(super) fn read(params: Option<&'p RawValue>) -> Result<Parameters<'p>, RpcError> {
         let Some(params) = params else { return Ok(Parameters::default()) };
         let wrong = |error: serde_json::Error| {
-            let why = error.to_string();
-            let why = why.split(" at line ").next().unwrap_or_default();
+            let why = reason(&error);
             RpcError::new(INVALID_PARAMS, format!("The parameters cannot be read: {why}"))
         };
         serde_json::from_str(params.get()).map_err(wrong)

@@ -66,9 +66,8 @@ pub enum RunLogError {
 impl RunLogError {
     /// Returns the error for a line that Juror cannot have written, with the parser's reason.
     pub(super) fn not_ours(path: PathBuf, line: usize, error: &serde_json::Error) -> RunLogError {
-        let why = error.to_string();
         // The parser's line number is relative to where it started.
-        let why = why.split(" at line ").next().unwrap_or_default().to_owned();
+        let why = juror_json::reason(error);
         // What is wrong with the value as a whole has no place.
         let column = (error.line() > 0).then_some(error.column());
         RunLogError::Damaged { path, line: line.max(1), column, why }
