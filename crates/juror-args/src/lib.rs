@@ -34,6 +34,7 @@
 //! You will not find commands here, nor rules of judgement.
 
 pub mod agent_args;
+pub mod environment;
 pub mod exit;
 pub mod gate;
 pub mod junit;
@@ -50,7 +51,7 @@ pub mod trace_args;
 
 use std::fmt::Display;
 
-pub use outputs::check_outputs;
+pub use outputs::{check_is_lines, check_outputs, is_stream};
 pub use response_args::ResponseArgs;
 pub use rule_args::RuleArgs;
 

@@ -146,6 +146,18 @@ pub fn start_first(
     runtime.block_on(questioning.start()).map_err(error_of)
 }
 
+/// Starts the agent, if a question has no response yet.
+pub fn start_if_needed(
+    questioning: Questioning,
+    runtime: &Runtime,
+    log: &ResponseLog,
+) -> anyhow::Result<Questioning> {
+    if questioning.is_answered_by(log) {
+        return Ok(questioning);
+    }
+    runtime.block_on(questioning.start()).map_err(error_of)
+}
+
 /// Starts what agents and tools run on.
 pub fn start_runtime() -> anyhow::Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

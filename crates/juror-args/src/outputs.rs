@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use juror_report::Format;
+
 /// Refuses outputs that would overwrite an input or each other. The folder in which a run is to be kept
 /// counts as an input.
 pub fn check_outputs<'n>(
@@ -36,4 +38,36 @@ pub fn check_outputs<'n>(
         taken.extend(place);
     }
     Ok(())
+}
+
+/// Refuses a file that is written one value a line, but whose ending promises another format, so that nobody
+/// could read it. `what` is in the file, in the plural.
+pub fn check_is_lines(name: &str, what: &str) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        is_stream(name) || Format::from_name(name) == Some(Format::JsonLines),
+        "{name}: {what} are written one a line\n  hint: name a file that ends with .jsonl"
+    );
+    Ok(())
+}
+
+/// Whether an output is standard output, a pipe or a device: its name promises nothing.
+pub fn is_stream(name: &str) -> bool {
+    let is_none = |about: std::fs::Metadata| !about.is_file() && !about.is_dir();
+    name == "-" || Path::new(name).metadata().is_ok_and(is_none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_written_only_where_lines_are_read() {
+        for name in ["a.jsonl", "a/b.NDJSON", "-", "/dev/null"] {
+            assert!(check_is_lines(name, "labels").is_ok(), "{name}");
+        }
+        for name in ["a.json", "a.yaml", "a.jsonl.gz", "a.tsv", "jsonl", "src"] {
+            let refused = check_is_lines(name, "labels").expect_err(name).to_string();
+            assert!(refused.starts_with(&format!("{name}: labels are written one a line\n")));
+        }
+    }
 }

@@ -92,6 +92,23 @@ impl Output {
         }
     }
 
+    /// Fails if a file cannot be written later since its folder does not exist. For files that grow from
+    /// run to run, and are not begun before there is something to write.
+    pub fn check_folder(name: &str) -> Result<(), OutputError> {
+        let path = end_of_links(Path::new(name));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if name == "-" || folder.is_none_or(Path::is_dir) {
+            return Ok(());
+        }
+        Err(OutputError::Io { name: name.to_owned(), error: io::ErrorKind::NotFound.into() })
+    }
+
+    /// Appends all bytes, and moves the file to its name.
+    pub fn write_whole(mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        self.write(bytes)?;
+        self.finish()
+    }
+
     /// Starts a file of the user, which must not replace a part of a run.
     fn begin_outside_runs(name: &str, format: Format) -> Result<Output, OutputError> {
         if is_in_run(&end_of_links(Path::new(name))) {

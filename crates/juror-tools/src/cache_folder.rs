@@ -7,8 +7,9 @@ use std::{fs, io};
 
 use hashbrown::{HashMap, HashSet};
 use juror_files::{WholeFile, read_plain};
-use juror_json::python::{JsonStyle, dump_json, dumps_text, entries_of_json};
+use juror_json::python::{JsonStyle, dump_json, dumps_text, entries_of_json, json_of_literal};
 use juror_toolbench::FolderNames;
+use serde_json::value::RawValue;
 
 use crate::reply_writer::Keeping;
 
@@ -31,6 +32,14 @@ pub struct FolderProblem {
     pub path: PathBuf,
     /// What is wrong with it.
     pub reason: String,
+    /// Whether it is a sound file of something other than replies, such as a tool file.
+    pub is_of_other_kind: bool,
+}
+
+impl FolderProblem {
+    fn new(path: &Path, reason: impl Into<String>) -> FolderProblem {
+        FolderProblem { path: path.to_owned(), reason: reason.into(), is_of_other_kind: false }
+    }
 }
 
 /// The replies in a file: arguments in Python's notation, and the reply as compact JSON.
@@ -147,7 +156,7 @@ fn names_of(category: &str, tool: &str, api: &str) -> ApiPath {
 /// Reads the replies in a file.
 pub fn read_entries(path: &Path) -> Result<CacheEntries, FolderProblem> {
     let bytes = read_plain(path).map_err(|error| problem(path, &error))?;
-    let bad = |reason: String| FolderProblem { path: path.to_owned(), reason };
+    let bad = |reason: String| FolderProblem::new(path, reason);
     let text = std::str::from_utf8(&bytes).map_err(|error| bad(format!("not UTF-8: {error}")))?;
     let not_json = |offset: usize| {
         let before = &text[..text.floor_char_boundary(offset)];
@@ -155,10 +164,29 @@ pub fn read_entries(path: &Path) -> Result<CacheEntries, FolderProblem> {
         bad(format!("not a JSON object at {line}:{}", last.chars().count() + 1))
     };
     let entries = entries_of_json(text).map_err(|error| not_json(error.offset))?;
+    if !entries.is_empty() && !entries.iter().any(|(key, reply)| is_entry(key, reply)) {
+        return Err(FolderProblem { is_of_other_kind: true, ..bad(NO_REPLIES.into()) });
+    }
     let compact = |(key, reply): (String, &str)| {
         Ok((key, dump_json(reply, JsonStyle::Compact).map_err(|error| not_json(error.offset))?))
     };
     entries.into_iter().map(compact).collect()
+}
+
+/// What is wrong with a file of something else.
+const NO_REPLIES: &str = "not a file of replies: no key is a call's arguments";
+
+/// Whether an entry can be that of a call: the key is arguments, as Python or JSON writes them, or the value
+/// is a reply in the servers' form. A server that is asked with a text keeps its reply under any text at all.
+fn is_entry(key: &str, reply: &str) -> bool {
+    json_of_literal(key).is_ok()
+        || serde_json::from_str::<&RawValue>(key).is_ok()
+        || is_reply(reply)
+}
+
+fn is_reply(reply: &str) -> bool {
+    let has = |fields: &[(String, &str)], name| fields.iter().any(|(key, _)| key == name);
+    entries_of_json(reply).is_ok_and(|own| has(&own, "error") && has(&own, "response"))
 }
 
 /// The outcome of an export.
@@ -213,10 +241,8 @@ pub(crate) fn add_replies(
     let [category, tool, api] = names.clone();
     let names = FolderNames { category, tool, api, standard_tool: String::new() };
     let file = names.cache_file();
-    names.check().map_err(|error| FolderProblem {
-        path: PathBuf::from(&file),
-        reason: format!("left out: {error}"),
-    })?;
+    let left_out = |error| FolderProblem::new(Path::new(&file), format!("left out: {error}"));
+    names.check().map_err(left_out)?;
     let path = root.join(file);
     let _lock = lock(root).map_err(|error| problem(&path, &error))?;
     add_to_files(&[path], entries, keeping)
@@ -314,7 +340,7 @@ fn render(entries: &CacheEntries) -> String {
 }
 
 fn problem(path: &Path, error: &io::Error) -> FolderProblem {
-    FolderProblem { path: path.to_owned(), reason: error.to_string() }
+    FolderProblem::new(path, error.to_string())
 }
 
 #[cfg(test)]
@@ -370,23 +396,56 @@ mod tests {
     }
 
     #[test]
+    fn files_of_something_else_are_told_from_files_of_replies() {
+        let tool = r#"{"tool_name": "Sky", "title": "Sky", "api_list": [{"name": "Now"}]}"#;
+        let others = [tool, r#"{"nodes": [], "error": ""}"#, r#"{"city": "Oslo"}"#];
+        let replies = [
+            "{}",
+            r#"{"{'city': 'Oslo', 'on': True}": "rain"}"#,
+            r#"{"{\"city\": \"Oslo\"}": null}"#,
+            r#"{"{\"on\": true}": 1}"#,
+            r#"{"5": 1}"#,
+            r#"{"[1, 2]": 1}"#,
+            r#"{"None": 1}"#,
+            r#"{"{'x': nan}": NaN}"#,
+            r#"{"Oslo": {"error": "", "response": {"x": NaN}}}"#,
+            r#"{"tool_name": 1, "{}": 2}"#,
+        ];
+        let folder = folder(&[]);
+        let path = folder.path().join("x.json");
+        let read = |text: &str| {
+            fs::write(&path, text).expect("written");
+            read_entries(&path)
+        };
+        for text in others {
+            let problem = read(text).expect_err(text);
+            assert!(problem.is_of_other_kind, "{text}");
+            assert_eq!(problem.reason, NO_REPLIES, "{text}");
+        }
+        for text in replies {
+            assert!(read(text).is_ok(), "{text}");
+        }
+        assert!(!read("{\"k\": ").expect_err("torn").is_of_other_kind);
+    }
+
+    #[test]
     fn an_export_adds_and_changes_nothing() {
         let folder = folder(&[
-            ("Data/a_for_Data/x.json", "{\"k\": 1}"),
+            ("Data/a_for_Data/x.json", "{\"{'k': 1}\": 1}"),
             ("Data/a_for_Data/torn.json", "{\"k\": "),
         ]);
         let entries = |pairs: &[(&str, &str)]| -> CacheEntries {
             pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
         };
         let replies = BTreeMap::from([
-            (names("Data", "a_for_Data", "x"), entries(&[("k", "2"), ("n", "3")])),
+            (names("Data", "a_for_Data", "x"), entries(&[("{'k': 1}", "2"), ("n", "3")])),
             (names("Data", "a_for_Data", "torn"), entries(&[("k", "2")])),
             (names("Data", "../../a_for_Data", "x"), entries(&[("k", "2")])),
         ]);
         let done = export(folder.path(), replies).expect("exported");
         assert_eq!((done.n_files, done.n_replies, done.n_known, done.problems.len()), (1, 1, 1, 2));
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("read");
-        assert_eq!(read("Data/a_for_Data/x.json"), "{\n    \"k\": 1,\n    \"n\": 3\n}");
+        assert_eq!(read("Data/a_for_Data/x.json"), "{\n    \"{'k': 1}\": 1,\n    \"n\": 3\n}");
         assert_eq!(read("Data/a_for_Data/torn.json"), "{\"k\": ");
         assert!(done.problems[0].reason.starts_with("left out: "), "{:?}", done.problems);
         assert_eq!(done.problems[1].reason, "not a JSON object at 1:7");

@@ -548,6 +548,11 @@ fn the_demo_needs_nothing() {
     assert_eq!((judged.code, judged.stderr.as_str()), (0, ""));
     assert_eq!(judged.stdout, place.run("demo").stdout);
     assert_snapshot!("demo_write_twice", place.run("demo --write example"));
+    fs::remove_file(place.path("example/graph.ttl")).expect("removed");
+    fs::write(place.path("example/juror.yaml"), "profile: 5\n").expect("written");
+    assert_snapshot!("demo_write_over_changes", place.run("demo --write example"));
+    assert!(!place.path("example/graph.ttl").exists(), "nothing is written");
+    assert_eq!(place.read("example/juror.yaml"), "profile: 5\n");
 }
 
 #[test]
@@ -615,7 +620,10 @@ fn the_files_of_the_demo_of_agents_can_be_had() {
     assert_snapshot!("demo_bench_write", place.run("demo --bench --write files"));
     assert!(place.path("files/tools/Weather/garden_weather.json").exists());
     let twice = place.run("demo --bench --write files");
-    assert!(twice.code == 2 && twice.stderr.contains("it is there already"), "{twice}");
+    assert!(twice.code == 0 && twice.stderr.contains("files has these files already"), "{twice}");
+    fs::write(place.path("files/queries.json"), "[]").expect("written");
+    let other = place.run("demo --bench --write files");
+    assert!(other.code == 2 && other.stderr.contains("it is there already, with"), "{other}");
     let json = place.run("demo --bench --json");
     assert!(json.code == 2 && json.stderr.contains("prints no JSON"), "{json}");
 }

@@ -5,14 +5,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use juror_files::load;
 use juror_models::{Prices, RecordedLine, Usage};
-use juror_report::{CallRow, Format, Palette, calls_table};
+use juror_report::{CallRow, Palette, calls_table};
 use juror_run::{
     DEFAULT_CACHE, Output, StoreUse, kept_of, open_reply_store, reply_of, shown_place,
 };
 use juror_store::{ReplyStore, Which, wait};
 use serde_json::json;
 
-use super::boolish;
+use super::{boolish, check_is_lines};
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -159,11 +159,8 @@ fn stats(replies: &dyn ReplyStore, as_json: bool) -> anyhow::Result<Exit> {
 const PAGE: usize = 500;
 
 fn export(replies: &dyn ReplyStore, file: &str) -> anyhow::Result<Exit> {
-    let mut output = Output::create(file)?;
-    anyhow::ensure!(
-        file == "-" || output.format == Format::JsonLines,
-        "{file}: replies are written one a line\n  hint: let the name end in .jsonl"
-    );
+    check_is_lines(file, "replies")?;
+    let mut output = Output::create_text(file)?;
     let (mut n_written, mut after) = (0, None);
     loop {
         let page = wait(replies.page(after, PAGE)).map_err(|error| Outside(error.into()))?;

@@ -18,7 +18,6 @@ use juror_score::KindNames;
 
 use super::model_args::parse_count;
 use super::{boolish, count, graph_cache};
-use crate::exit::Outside;
 use crate::output;
 use crate::progress::Progress;
 
@@ -288,20 +287,4 @@ fn warn_of_named(extent: Extent, quiet: bool) {
 /// Fails with what is wrong with a refreshed text: a mistake of the data, not of something outside.
 pub(super) fn unwritable(error: &juror_reference::RefreshError) -> anyhow::Error {
     anyhow::anyhow!("{error}")
-}
-
-/// Writes a file whole, or prints it for `-`.
-pub(super) fn put(name: &str, text: &str) -> anyhow::Result<()> {
-    use std::io::Write as _;
-    if name == "-" {
-        return Ok(output::print_data(text)?);
-    }
-    let write = || {
-        let mut file = juror_files::WholeFile::begin(std::path::Path::new(name))?;
-        file.write_all(text.as_bytes())?;
-        file.finish()
-    };
-    write().map_err(|error| {
-        Outside(anyhow::anyhow!("{name}: cannot write: {}", juror_files::reason(&error))).into()
-    })
 }

@@ -5,7 +5,7 @@ use juror_files::load;
 use juror_run::{Output, OutputError};
 
 use super::trace_args::{Import, TraceArgs, questions};
-use super::{boolish, check_outputs};
+use super::{boolish, check_is_lines, check_outputs};
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -38,7 +38,7 @@ pub(super) struct ImportArgs {
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<String>,
 
-    /// The file of responses to write (JSONL); `-` is standard output.
+    /// The file of responses to write (.jsonl); `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: String,
 
@@ -61,6 +61,7 @@ pub(super) struct ImportArgs {
 pub(super) fn run(args: &ImportArgs) -> anyhow::Result<Exit> {
     let inputs = args.traces.iter().chain(&args.reference).chain(args.trace.map());
     check_outputs(inputs, [&args.output], false)?;
+    check_is_lines(&args.output, "responses")?;
     let n_stdin = args.traces.iter().chain(&args.reference).filter(|name| *name == "-").count();
     anyhow::ensure!(n_stdin < 2, "only one input can be standard input");
     let rules = args.trace.rules()?;

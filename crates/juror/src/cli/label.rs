@@ -10,7 +10,7 @@ use juror_pages::UnreadableRun;
 use juror_run::Output;
 use juror_runs::is_shared;
 
-use super::{boolish, check_json, check_outputs, count, results_kind};
+use super::{boolish, check_is_lines, check_json, check_outputs, count, results_kind};
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -38,7 +38,7 @@ pub(super) struct LabelArgs {
     #[arg(value_name = "RUN")]
     run: String,
 
-    /// File to write the lines to (JSONL); - is standard output. A file that exists is not replaced.
+    /// File to write the lines to (.jsonl); - is standard output. A file that exists is not replaced.
     #[arg(short, long, value_name = "FILE")]
     output: String,
 
@@ -72,6 +72,7 @@ pub(super) fn parse_share(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
     check_outputs([&args.run], [&args.output], false)?;
+    check_is_lines(&args.output, "labels")?;
     anyhow::ensure!(
         args.output == "-" || !std::path::Path::new(&args.output).exists(),
         "{}: it is there already, and may hold labels of people\n  hint: choose another name",
@@ -83,12 +84,11 @@ pub(super) fn run(args: &LabelArgs) -> anyhow::Result<Exit> {
         tell_problems(&run);
     }
     let metric = run.metric(args.metric.as_deref())?;
-    let mut file = Output::create_text(&args.output)?;
+    let file = Output::create_text(&args.output)?;
     let choice = Choice { n: args.n, random_share: args.share_random, seed: args.seed };
     let chosen = choose(&run, &metric, choice);
     let text: String = chosen.iter().map(|own| own.line(&run, &metric).text() + "\n").collect();
-    file.write(text.as_bytes()).map_err(|error| Outside(error.into()))?;
-    file.finish().map_err(|error| Outside(error.into()))?;
+    file.write_whole(text.as_bytes()).map_err(|error| Outside(error.into()))?;
     if !args.quiet {
         say(&chosen, &metric, &args.output);
     }

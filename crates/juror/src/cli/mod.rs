@@ -10,7 +10,6 @@ mod compare;
 mod completions;
 mod convert;
 mod demo;
-mod environment;
 mod eval;
 mod export;
 #[cfg(feature = "graph")]
@@ -42,8 +41,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use juror_args::{
-    ResponseArgs, RuleArgs, agent_args, boolish, check_outputs, count, gate, junit, live_args,
-    model_args, page, tool_args, trace_args,
+    ResponseArgs, RuleArgs, agent_args, boolish, check_is_lines, check_outputs, count, environment,
+    gate, junit, live_args, model_args, page, tool_args, trace_args,
 };
 use juror_document::{Document, Problems};
 use juror_pages::FileKind;
@@ -129,7 +128,7 @@ pub(crate) fn command() -> clap::Command {
 fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     let mut command = environment::without_empty(command());
     let mut matches = command.try_get_matches_from_mut(words).map_err(|mut error| {
-        environment::name_variable(&mut error, &command, words);
+        environment::name_variable(&mut error, &mut command, words);
         error
     })?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))

@@ -2,8 +2,8 @@
 
 #![expect(clippy::doc_markdown, reason = "these comments are the help that users read")]
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -269,8 +269,8 @@ const BATCH: usize = 5_000;
 fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
     let folder = CacheFolder::look_through(root)?;
     anyhow::ensure!(
-        folder.n_apis() > 0,
-        "{}: no replies are found here\n  hint: name the folder that holds a folder for each category",
+        may_hold_replies(&folder),
+        "{}: no replies are found here\n  hint: name the folder that holds CATEGORY/TOOL/API.json, each an object from arguments to replies",
         root.display()
     );
     let replies = open_tool_store(store, StoreUse::Keep)?;
@@ -278,6 +278,7 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
     let outside = |error: juror_store::StoreError| Outside(error.into());
     let mut problems: Vec<String> = folder.problems().iter().map(ToString::to_string).collect();
     let (mut batch, mut n_all, mut n_new) = (Vec::new(), 0, 0);
+    let mut apis = BTreeSet::new();
     let kept_at = seconds_now();
     let mut keep = |batch: &mut Vec<NewReply>| -> Result<(), Outside> {
         let kept = replies.keep(batch).map_err(outside)?;
@@ -286,18 +287,23 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
         batch.clear();
         Ok(())
     };
-    for (names, path) in
-        folder.apis().iter().flat_map(|(names, paths)| paths.iter().map(move |path| (names, path)))
+    for (names, path) in folder
+        .apis()
+        .into_iter()
+        .flat_map(|(names, paths)| paths.iter().map(move |path| (names, path)))
     {
         match read_entries(path) {
-            Ok(entries) => batch.extend(entries.into_iter().map(|(key, reply)| NewReply {
-                names: (*names).clone(),
-                key,
-                reply,
-                origin: Origin::Imported,
-                model: None,
-                kept_at,
-            })),
+            Ok(entries) => {
+                apis.insert(names);
+                batch.extend(entries.into_iter().map(|(key, reply)| NewReply {
+                    names: names.clone(),
+                    key,
+                    reply,
+                    origin: Origin::Imported,
+                    model: None,
+                    kept_at,
+                }));
+            }
             Err(problem) => problems.push(format!("{problem}; left as it is")),
         }
         if batch.len() >= BATCH {
@@ -312,10 +318,18 @@ fn import(root: &Path, store: &str) -> anyhow::Result<Exit> {
     output::print_note(&format!(
         "took in {} of {} to {}; {n_known} known already",
         replies_counted(n_new),
-        count(folder.n_apis(), "API"),
+        count(apis.len(), "API"),
         replies.place()
     ));
     Ok(if problems.is_empty() { Exit::Done } else { Exit::OutsideFailed })
+}
+
+/// Whether a folder has a file that is not plainly one of something else.
+fn may_hold_replies(folder: &CacheFolder) -> bool {
+    let files = folder.apis().into_iter().flat_map(|(_, files)| files);
+    let is_other =
+        |file: &PathBuf| read_entries(file).is_err_and(|problem| problem.is_of_other_kind);
+    !files.into_iter().all(is_other)
 }
 
 /// How many replies are read at a time.

@@ -135,6 +135,8 @@ fn what_cannot_be_labelled_is_refused() {
         "label results.jsonl -o l.jsonl --metric answer_relevance",
         "label results.jsonl -o l.jsonl --n 0",
         "label results.jsonl -o nowhere/l.jsonl",
+        "label results.jsonl -o l.json",
+        "label results.jsonl -o l.yaml",
         "label results.jsonl -o l.jsonl --share-random 1.5",
     ]));
     assert_eq!(stage.read("labels.jsonl"), "people's work\n");

@@ -444,6 +444,42 @@ fn a_reference_is_written_over_no_input_and_in_no_other_format() {
 }
 
 #[test]
+fn a_reference_is_refreshed_only_in_its_own_format_and_where_it_can_be_written() {
+    let place = Place::with_example();
+    let yaml = example("reference.yaml");
+    place.write("own", &yaml);
+    let json = place.run("reference new templates.yaml --graph graph.ttl -o made.json");
+    assert_eq!(json.code, 0, "{json}");
+    let read_as = |format: &str, ending: &str| {
+        format!("is in {format}, and is written as it is\n  hint: end the name with {ending}")
+    };
+    let no_folder = || "cannot write: there is no such file or folder".to_owned();
+    for (line, told) in [
+        ("refresh reference.yaml -o x.json", read_as("YAML", ".yaml")),
+        ("refresh reference.yaml -o x.jsonl", read_as("YAML", ".yaml")),
+        ("refresh reference.yaml -o x.weird", read_as("YAML", ".yaml")),
+        ("refresh reference.yaml -o x.yaml.gz", read_as("YAML", ".yaml")),
+        ("refresh made.json -o x.yaml", read_as("JSON", ".json")),
+        ("refresh reference.yaml -o nodir/x.yaml", no_folder()),
+        ("new templates.yaml -o nodir/x.yaml", no_folder()),
+    ] {
+        // Nothing answers there: whoever asks ends with 3.
+        let ended = place.run(&format!("reference {line} --graph http://127.0.0.1:9/sparql"));
+        assert!(ended.code == 2 && ended.stderr.contains(&told), "{line}: {ended}");
+        let name = line.rsplit(' ').next().expect("a name");
+        assert!(!place.path(name).exists() && !place.path("nodir").exists(), "{line}");
+    }
+    for (from, to) in [("reference.yaml", "x.YML"), ("made.json", "y.json"), ("own", "own")] {
+        let ended = place.run(&format!("reference refresh {from} -o {to} --graph graph.ttl"));
+        assert_eq!(ended.code, 0, "{from}: {ended}");
+        let checked = place.run(&format!("reference check {to} --graph graph.ttl"));
+        assert_eq!(checked.code, 0, "{to}: {checked}");
+    }
+    let piped = place.run("reference refresh reference.yaml -o - -q --graph graph.ttl");
+    assert_eq!((piped.code, piped.stdout), (0, place.read("x.YML")));
+}
+
+#[test]
 fn queries_that_fail_are_told_also_to_the_quiet_and_all_doubts_are_counted() {
     let place = Place::with_example();
     let down = HttpServer::start(|_| HttpReply::of(401, "text/plain", ""));

@@ -191,6 +191,27 @@ fn unreadable_files_are_reported_and_left() {
 }
 
 #[test]
+fn files_that_hold_no_replies_are_not_taken_for_replies() {
+    let stage = Stage::new();
+    let tool = stage.read("tools/Weather/sky.json");
+    stage.write("wrong/tools/Weather/sky.json", &tool);
+    let (code, _, said) = stage.run("tools import wrong");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("wrong: no replies are found here\n  hint: name the folder"), "{said}");
+    assert!(!stage.path(".juror").exists());
+    stage.write("cache/Weather/sky_for_Weather/tool.json", &tool);
+    let (code, _, said) = stage.run("tools import cache");
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("tool.json: not a file of replies"), "{said}");
+    assert!(said.contains("took in 2 replies of 1 API to"), "{said}");
+    let served = stage.serve("--tools tools --cache cache");
+    let reply = served.call(&request("Sky", "tool", json!({})));
+    assert_eq!(reply.header("juror-source"), Some("none"));
+    let (_, said) = served.stop();
+    assert!(said.contains("tool.json: not a file of replies"), "{said}");
+}
+
+#[test]
 fn log_lines_stay_short_whatever_is_asked_or_said() {
     let stage = Stage::new();
     let long = "x".repeat(100_000);

@@ -7,10 +7,11 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::Args;
+use juror_args::is_stream;
 use juror_ask::{Asked, QuestionSelection, ResponseFile, ResponseLog, select_questions};
 use juror_files::{load, load_settings};
 use juror_read::read_reference;
-use juror_run::{AskOptions, Settings};
+use juror_run::{AskOptions, Output, Settings};
 use juror_runs::Resume;
 
 use super::agent_args::AGENTS;
@@ -18,7 +19,7 @@ use super::live_args::{
     LiveArgs, LiveWork, ask_all, error_of, is_done, start_first, start_runtime, tell_errors,
 };
 use super::model_args::{parse_count, parse_dollars, parse_seconds};
-use super::{boolish, check_outputs, count};
+use super::{boolish, check_is_lines, check_outputs, count};
 use crate::exit::Exit;
 use crate::output;
 
@@ -117,7 +118,8 @@ pub(super) struct AskArgs {
 pub(super) fn run(args: &AskArgs, line: &[String]) -> anyhow::Result<Exit> {
     let inputs = std::iter::once(&args.reference).chain(&args.config);
     check_outputs(inputs, [&args.output], false)?;
-    check_ending(&args.output)?;
+    check_is_lines(&args.output, "responses")?;
+    Output::check_folder(&args.output)?;
     let settings = match &args.config {
         None => Settings::default(),
         Some(name) => Settings::read(&load_settings(name)?)?,
@@ -195,24 +197,12 @@ impl AskArgs {
     }
 }
 
-/// Refuses files whose ending promises another format.
-fn check_ending(output: &str) -> anyhow::Result<()> {
-    let ending = Path::new(output).extension().and_then(|ending| ending.to_str());
-    let is_lines =
-        ending.is_some_and(|ending| ["jsonl", "ndjson"].contains(&&*ending.to_ascii_lowercase()));
-    anyhow::ensure!(
-        output == "-" || is_lines,
-        "{output}: responses are written one a line, as they come\n  hint: name a file that ends with .jsonl"
-    );
-    Ok(())
-}
-
 /// Returns where responses go if that is no file to go on with: standard output, a pipe, a device.
 fn stream_to(path: &Path) -> std::io::Result<Option<ResponseLog>> {
     if path == Path::new("-") {
         return Ok(Some(ResponseLog::stream(print_line)));
     }
-    if !path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+    if !path.to_str().is_some_and(is_stream) {
         return Ok(None);
     }
     let file = OpenOptions::new().write(true).open(path)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::bench::{self, BenchArgs};
 use super::super::quoted;
-use super::{put, refuse_known, scripted_agent};
+use super::{put, scripted_agent, write_missing};
 use crate::exit::{Exit, Outside};
 use crate::output;
 
@@ -67,12 +67,8 @@ pub(super) fn run(program: &[OsString]) -> anyhow::Result<Exit> {
 
 /// Writes the files without running an agent.
 pub(super) fn write(folder: &Path) -> anyhow::Result<Exit> {
-    refuse_known(folder, &FILES)?;
-    put(folder, &FILES).with_context(|| format!("{}: cannot write", folder.display()))?;
-    output::print_note(&format!(
-        "written to {}; try an agent (it needs Python) with",
-        folder.display()
-    ));
+    let written = write_missing(folder, &FILES)?;
+    output::print_note(&format!("{written}; try an agent (it needs Python) with"));
     print_next(folder);
     Ok(Exit::Done)
 }

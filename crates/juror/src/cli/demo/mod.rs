@@ -131,7 +131,7 @@ fn judge(args: &DemoArgs) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Writes the example's files into a folder, without touching existing files.
+/// Writes the example's files into a folder, without changing existing files.
 fn write(folder: &Path) -> anyhow::Result<Exit> {
     let files = [
         ("reference.yaml", REFERENCE),
@@ -141,31 +141,37 @@ fn write(folder: &Path) -> anyhow::Result<Exit> {
         ("graph.ttl", GRAPH),
         ("templates.yaml", TEMPLATES),
     ];
-    refuse_known(folder, &files)?;
-    put(folder, &files).with_context(|| format!("{}: cannot write", folder.display()))?;
+    let written = write_missing(folder, &files)?;
     let [reference, responses, settings, replies, ..] =
         files.map(|(name, _)| quoted(&folder.join(name).display().to_string()));
-    output::print_note(&format!(
-        "written to {}; judge them by the recorded replies with",
-        folder.display()
-    ));
+    output::print_note(&format!("{written}; judge them by the recorded replies with"));
     output::print_note(&format!(
         "  juror eval {reference} {responses} -c {settings} --cache {replies} --cache-mode read-only"
     ));
     Ok(Exit::Done)
 }
 
-/// Fails if a file already exists.
-fn refuse_known(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<()> {
-    for (name, _) in files {
+/// Writes those files that are missing, and says where all of them are. Fails if one is there with other
+/// contents: they may be somebody's work.
+fn write_missing(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<String> {
+    let is_there = |name: &str| folder.join(name).exists();
+    let is_same = |(name, text): &(&str, &str)| {
+        std::fs::read(folder.join(name)).is_ok_and(|own| own == text.as_bytes())
+    };
+    if let Some((name, _)) = files.iter().find(|own| is_there(own.0) && !is_same(own)) {
         let path = folder.join(name);
-        anyhow::ensure!(
-            !path.exists(),
-            "{}: it is there already\n  hint: choose another folder",
+        anyhow::bail!(
+            "{}: it is there already, with other contents\n  hint: choose another folder",
             path.display()
         );
     }
-    Ok(())
+    let missing: Vec<_> = files.iter().copied().filter(|(name, _)| !is_there(name)).collect();
+    put(folder, &missing).with_context(|| format!("{}: cannot write", folder.display()))?;
+    let folder = folder.display();
+    Ok(match missing.is_empty() {
+        true => format!("{folder} has these files already, unchanged"),
+        false => format!("written to {folder}"),
+    })
 }
 
 fn put(folder: &Path, files: &[(&str, &str)]) -> std::io::Result<()> {

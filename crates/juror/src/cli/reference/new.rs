@@ -8,12 +8,12 @@ use juror_document::Problems;
 use juror_files::load;
 use juror_reference::{Asking, Choice, Doubt, Made, Templates};
 use juror_report::yaml_of_json;
+use juror_run::Output;
 
-use super::super::graph_args::put;
 use super::super::model_args::parse_count;
 use super::super::{boolish, check_outputs, count};
 use super::ask_args::AskArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, Outside};
 use crate::output;
 use crate::progress::Progress;
 
@@ -71,6 +71,7 @@ pub(super) struct NewArgs {
 pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {
     check_outputs(args.ask.inputs().chain([&args.templates]), [&args.output], false)?;
     let form = Form::of_output(&args.output)?;
+    let output = Output::create_text(&args.output)?;
     let document = load(&args.templates)?;
     // What is wrong with templates is said before a graph is loaded.
     let templates = Templates::read(&document, &args.ask.options()?)?;
@@ -94,7 +95,8 @@ pub(super) fn run(args: &NewArgs) -> anyhow::Result<Exit> {
         return Ok(exit_of(&made));
     }
     made.check()?;
-    put(&args.output, &form.text_of(&made))?;
+    let written = output.write_whole(form.text_of(&made).as_bytes());
+    written.map_err(|error| Outside(error.into()))?;
     if !args.quiet {
         let (n, of) =
             (count(made.n_questions(), "question"), count(made.templates.len(), "template"));

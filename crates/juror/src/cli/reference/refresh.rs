@@ -1,14 +1,19 @@
 //! `juror reference refresh`: puts fresh results into a reference.
 
+use std::path::Path;
+
 use clap::Args;
+use juror_args::is_stream;
+use juror_document::{Document, Format};
 use juror_files::load;
 use juror_read::read_reference;
 use juror_reference::{Refreshed, answers_in_doubt, diff, emptied, left_in_words, no_queries};
+use juror_run::Output;
 
-use super::super::graph_args::{put, unwritable};
+use super::super::graph_args::unwritable;
 use super::super::{boolish, check_outputs, count};
 use super::ask_args::AskArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, Outside};
 use crate::output;
 
 /// Put the results that the graph gives now into the file, and leave everything else as it is written.
@@ -20,7 +25,8 @@ pub(super) struct RefreshArgs {
     #[arg(value_name = "REFERENCE")]
     reference: String,
 
-    /// Write the refreshed reference here; the same file is replaced when all is known.
+    /// Write the refreshed reference here, in the format that it has; the same file is replaced when all
+    /// is known.
     #[arg(short, long, value_name = "FILE", env = "JUROR_OUTPUT")]
     output: Option<String>,
 
@@ -36,6 +42,7 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
     // The reference itself may be replaced.
     check_outputs(args.ask.inputs(), &args.output, false)?;
     let document = load(&args.reference)?;
+    let output = args.output.as_ref().map(|name| begin(name, &document)).transpose()?;
     let dataset = read_reference(&document)?;
     let (mut graph, options) = args.ask.open(args.quiet)?;
     let (both, asked) = ((&document, &dataset), (&mut graph, &options));
@@ -54,8 +61,10 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
         answers_in_doubt(&reviewed.answers_in_doubt(&dataset)),
     ];
     told.iter().flatten().for_each(|told| output::warn(told));
-    match &args.output {
-        Some(name) => put(name, &refreshed.text)?,
+    match output {
+        Some(file) => {
+            file.write_whole(refreshed.text.as_bytes()).map_err(|error| Outside(error.into()))?;
+        }
         None => output::print_quoting(&diff(document.text(), &refreshed.text, document.name()))?,
     }
     if !args.quiet {
@@ -66,6 +75,31 @@ pub(super) fn run(args: &RefreshArgs) -> anyhow::Result<Exit> {
         false if reviewed.has_outside_failure() => Exit::OutsideFailed,
         false => Exit::GateNotMet,
     })
+}
+
+/// Begins the file, before any query is asked. The text stays as it is written, and so its format does.
+fn begin(name: &str, reference: &Document) -> anyhow::Result<Output> {
+    let (format, ending) = match reference.format() {
+        Format::Json => ("JSON", ".json"),
+        Format::JsonLines => ("JSON lines", ".jsonl"),
+        Format::Yaml => ("YAML", ".yaml"),
+    };
+    anyhow::ensure!(
+        is_stream(name) || is_read_as(name, reference),
+        "{name}: the reference is in {format}, and is written as it is\n  hint: end the name with {ending}"
+    );
+    Ok(Output::create_text(name)?)
+}
+
+/// Whether a file of this name is read in the format of the reference. Nothing is compressed here.
+fn is_read_as(name: &str, reference: &Document) -> bool {
+    let ending = |name| Path::new(name).extension().unwrap_or_default().to_ascii_lowercase();
+    let (own, other) = (ending(name), ending(reference.name()));
+    match Format::from_name(name) {
+        _ if own == "gz" || own == "zst" => false,
+        Some(format) => format == reference.format(),
+        None => own == other,
+    }
 }
 
 fn in_words(refreshed: &Refreshed, output: Option<&str>) -> String {
