@@ -145,6 +145,11 @@ impl Questioning {
         Ok(self)
     }
 
+    /// Whether all questions have a response.
+    pub fn is_answered_by(&self, log: &ResponseLog) -> bool {
+        self.questions.iter().all(|question| log.known_error(question).is_some())
+    }
+
     /// Asks every question that has no response yet. The agent is not even started if there is none.
     pub async fn run(
         self,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use juror_document::{Notice, Phrase, Problems, option, phrase};
 use juror_files::{LoadError, load};
 use juror_runs::{Shard, ShardIdentity, short_hash};
-use juror_toolbench::{IdFilter, Query, read_queries};
+use juror_toolbench::{IdFilter, Query, read_queries_to_ask};
 
 use crate::attempt::AttemptId;
 use crate::query_hash::query_hash;
@@ -214,10 +214,7 @@ impl<'w> Selector<'w> {
 
     fn read_set(&mut self, set: &str, path: &Path) -> Result<(), QueriesError> {
         let document = load(&path.to_string_lossy())?;
-        let (queries, problems) = read_queries(&document);
-        if queries.is_empty() && !problems.is_empty() {
-            return Err(QueriesError::Problems(problems));
-        }
+        let (queries, problems) = read_queries_to_ask(&document).map_err(QueriesError::Problems)?;
         self.note(&problems);
         let filter = self.filter(path)?;
         self.unknown.look(&filter, &queries);
@@ -233,7 +230,7 @@ impl<'w> Selector<'w> {
         let QuerySelection { ids, limit, .. } = self.wanted;
         let mut n_taken = 0;
         for (number, query) in queries.into_iter().enumerate() {
-            let id = query.id_text().unwrap_or_else(|| format!("query_{}", number + 1));
+            let id = query.id_or_number(number);
             // The limit does not apply to queries selected by id.
             let has_room = limit.is_none_or(|limit| n_taken < limit);
             let is_wanted = if ids.is_empty() { has_room } else { ids.contains(&id) };
@@ -402,6 +399,11 @@ mod tests {
         );
         write("test_query_ids/A.json", r#"{"1": 0, "2": 0, "4": 0}"#);
         write("test_instruction/B.json", r#"[{"query_id": 9, "query": "x"}]"#);
+        write("test_instruction/Odd.json", r#"[{"query_id": 9, "query": ""}]"#);
+        write(
+            "test_instruction/Shared.json",
+            r#"[{"query_id": 9, "query": "x"}, {"query_id": 9, "query": "y"}]"#,
+        );
         folder
     }
 
@@ -424,9 +426,22 @@ mod tests {
         let unknown = QuerySelection { ids: vec!["7".into()], ..wanted.clone() };
         assert_eq!(ids(&unknown).expect_err("none"), "there is no query `7` in the chosen sets");
         let other = QuerySelection { sets: sets(&["C"]), ..wanted.clone() };
-        assert!(ids(&other).expect_err("none").ends_with("there are A, B"));
+        assert!(ids(&other).expect_err("none").ends_with("there are A, B, Odd, Shared"));
         let none = QuerySelection { sets: Vec::new(), ..wanted };
         assert!(ids(&none).expect_err("which").contains("which set?"));
+    }
+
+    #[test]
+    fn a_set_with_a_query_that_cannot_be_asked_is_refused() {
+        let folder = folder();
+        let place = folder.path().to_string_lossy().into_owned();
+        for (set, told) in [("Odd", "this query has no `query`"), ("Shared", "`9` is used twice")] {
+            let sets = vec!["A".to_owned(), set.to_owned()];
+            let wanted = QuerySelection { place: place.clone(), sets, ..QuerySelection::default() };
+            let refused = select_queries(&wanted).expect_err("a problem");
+            assert!(matches!(refused, QueriesError::Problems(_)), "{refused}");
+            assert!(refused.to_string().contains(told), "{refused}");
+        }
     }
 
     #[test]

@@ -123,6 +123,8 @@ pub enum Problem {
     },
     /// Two questions share an id.
     DuplicateQuestion(String),
+    /// Queries with different texts share an id.
+    DuplicateQuery(String),
     /// A required column is not in the reference output.
     UnknownColumn {
         /// The column.
@@ -370,6 +372,9 @@ impl fmt::Display for Problem {
                 write!(f, "expected {expected}, found {found}")
             }
             Problem::DuplicateQuestion(id) => write!(f, "the question id `{id}` is used twice"),
+            Problem::DuplicateQuery(id) => {
+                write!(f, "the query id `{id}` is used twice, for different queries")
+            }
             Problem::UnknownColumn { name, .. } => {
                 write!(f, "column `{name}` is required but the reference output has no such column")
             }
@@ -497,6 +502,9 @@ impl Problem {
                 Some(format!("add `{field}` to the {of}").into())
             }
             Problem::DuplicateQuestion(_) => Some("ids are unique over all templates".into()),
+            Problem::DuplicateQuery(_) => {
+                Some("give each query of the file an id of its own".into())
+            }
             Problem::UnknownColumn { known, .. } if known.is_empty() => {
                 Some("the reference output has no columns".into())
             }

@@ -109,6 +109,10 @@ impl FileKind {
             fields.is_some_and(|fields| keys.iter().any(|key| fields.get(key).is_some()))
         };
         let by_id = list.is_none() && fields.iter().any(|(_, value)| is_response(value));
-        by_id.then_some(FileKind::Responses)
+        if by_id {
+            return Some(FileKind::Responses);
+        }
+        // Their reader says what is missing.
+        (list.is_some() && has("query_id")).then_some(FileKind::Queries)
     }
 }

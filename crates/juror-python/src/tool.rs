@@ -1,6 +1,6 @@
 //! Rules of the tool benchmark: names, keys of replies, calls.
 
-use juror_document::{Document, Format, Problem};
+use juror_document::{DatasetError, Document, Format, Path, Problem};
 use juror_toolbench::answer::read_answer;
 use juror_toolbench::names::Letters;
 use juror_toolbench::{
@@ -97,9 +97,14 @@ fn query_of(query: &Bound<'_, PyAny>) -> PyResult<Query> {
     let document = Document::new("query", json.into_bytes(), Format::Json).map_err(refuse)?;
     let (mut queries, mut problems) = read_queries(&document);
     // Calls are counted whatever the query's text, and so even without one.
-    let is_text =
-        |problem: &Problem| matches!(problem, Problem::MissingField { field: "query", .. });
-    problems.errors.retain(|error| !is_text(&error.problem));
+    let text = Path::default().index(0).key("query");
+    let is_of_text = |error: &DatasetError| match error.problem {
+        Problem::MissingField { field, .. } | Problem::MisspeltField { field, .. } => {
+            field == "query"
+        }
+        _ => error.place.path == text,
+    };
+    problems.errors.retain(|error| !is_of_text(error));
     if queries.is_empty() || !problems.is_empty() {
         return Err(refuse(problems));
     }

@@ -1,7 +1,7 @@
 //! Unknown keys, and values that statistics cannot use: each is reported once, with its first place
 //! and the number of occurrences.
 
-use juror_document::{NotNumber, Offsets, Path, Problem, Problems, UnplacedProblem};
+use juror_document::{NotNumber, Offsets, Path, Problem, Problems, UnplacedProblem, nearest_key};
 use juror_json::{self as json, Object};
 use juror_score::{question_metric, split_key};
 use serde_json::value::RawValue;
@@ -86,15 +86,7 @@ impl Of {
 
     /// Returns the known key that was probably meant.
     fn near(self, key: &str) -> Option<&'static str> {
-        let similarity = |known: &str| {
-            rapidfuzz::distance::osa::normalized_similarity(known.chars(), key.chars())
-        };
-        let alike = || {
-            let known = self.known().iter().map(|known| (similarity(known), *known));
-            let nearest = known.max_by(|(a, _), (b, _)| a.total_cmp(b));
-            nearest.filter(|(similarity, _)| *similarity >= NEAR).map(|(_, known)| known)
-        };
-        self.meant_by(key).or_else(alike)
+        self.meant_by(key).or_else(|| nearest_key(key, self.known()))
     }
 
     /// Whether a key is legitimate though no score depends on it. Results can be read again as
@@ -136,9 +128,6 @@ pub(super) fn misspelt(
         near.map(|near| (key.into_owned(), near))
     })
 }
-
-/// The least similarity of a misspelt key to a known one.
-const NEAR: f64 = 0.75;
 
 /// Whether a key belongs to a metric.
 fn is_of_result(key: &str) -> bool {

@@ -1,11 +1,11 @@
 //! Terminal output of benchmark runs.
 
-use juror_compare::{ByMetric, Caution, FEW_CLUSTERS, MetricStatistics, Statistics};
+use juror_compare::{ByMetric, MetricStatistics, Statistics};
 use juror_score::Unit;
 use juror_toolbench::result::Summary;
 
 use crate::questions_table::{Shows, about_intervals, about_missing};
-use crate::shown_mean::{FEW, ShownMean};
+use crate::shown_mean::ShownMean;
 use crate::terminal::{Paint, Palette, layout, lines, shorten};
 use crate::trials::trials_table;
 
@@ -110,12 +110,6 @@ fn notes(sets: &[SetRow<'_>], statistics: &Statistics, is_judged: bool) -> Vec<S
     let own: Vec<(String, &MetricStatistics)> = own.collect();
     let mut notes = about_intervals(statistics, own.iter().cloned(), Shows::Halves);
     notes.extend(about_missing(statistics));
-    let has_mark = own.iter().any(|(_, own)| own.caution == Some(Caution::FewClusters));
-    if has_mark && !notes.iter().any(|note| note.starts_with(FEW)) {
-        notes.push(format!(
-            "{FEW} fewer than {FEW_CLUSTERS} queries are too few for a reliable interval"
-        ));
-    }
     notes
 }
 

@@ -37,6 +37,10 @@ const SCORES: [(&str, &str); 9] = [
 /// The metrics of the last columns, which tables always have.
 const USAGE: [(&str, &str); 2] = [("total_tokens", "tokens"), ("elapsed_sec", "time")];
 
+fn is_usage(metric: &str) -> bool {
+    USAGE.iter().any(|(usage, _)| *usage == metric)
+}
+
 /// Renders the table, and below it what to know about its intervals.
 pub(crate) fn questions_table(
     aggregates: &Aggregates,
@@ -50,8 +54,7 @@ pub(crate) fn questions_table(
         let own = statistics.groups.get(id);
         let cell = |metric: &str| {
             let shown = own.and_then(|own| own.get(metric)).map(ShownMean::of)?;
-            let is_usage = USAGE.iter().any(|(usage, _)| *usage == metric);
-            Some(if is_usage { shown.without_interval() } else { shown })
+            Some(if is_usage(metric) { shown.without_interval() } else { shown })
         };
         rows.push(row(&shorten(id, NAME_WIDTH), summary, cell, &columns));
     }
@@ -64,7 +67,8 @@ pub(crate) fn questions_table(
     if aggregates.per_template.len() > 1 {
         rows.push(macro_row(statistics, &columns));
     }
-    let notes = notes(statistics, &columns);
+    let listed = listed_templates(aggregates).into_iter().map(|(id, _)| id.as_str());
+    let notes = notes(statistics, listed, &columns);
     let notes = notes.iter().map(|note| paint.dim(note));
     let trials = trials_table(statistics, paint);
     format!("{}{}{}{trials}", layout(&rows, paint), lines(notes), calibrated_lines(statistics))
@@ -141,7 +145,11 @@ fn shown(cell: Option<ShownMean>, name: &str) -> String {
 }
 
 /// What to know about the intervals, and about questions that means leave out.
-fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
+fn notes<'a>(
+    statistics: &Statistics,
+    listed: impl Iterator<Item = &'a str>,
+    columns: &[(&str, &str)],
+) -> Vec<String> {
     let own: Vec<(&str, &MetricStatistics)> = columns
         .iter()
         .filter_map(|(metric, title)| Some((*title, statistics.metric(metric)?)))
@@ -150,6 +158,11 @@ fn notes(statistics: &Statistics, columns: &[(&str, &str)]) -> Vec<String> {
     let over_templates = columns.iter().filter_map(|(name, _)| statistics.macro_means.get(*name));
     let over_templates = over_templates.filter(|_| statistics.groups.len() > 1);
     notes.extend(about_few(statistics.kind, over_templates).filter(|note| !notes.contains(note)));
+    let of_groups = listed.filter_map(|id| statistics.groups.get(id)).flat_map(|own| {
+        let with_interval = columns.iter().filter(|(metric, _)| !is_usage(metric));
+        with_interval.filter_map(|(metric, _)| own.get(*metric))
+    });
+    notes.extend(about_few_of_groups(statistics.kind, of_groups, &notes));
     let lacking: Vec<String> = own
         .iter()
         .filter(|(title, own)| own.n_error > 0 && !USAGE.iter().any(|usage| usage.1 == *title))
@@ -221,6 +234,26 @@ fn few(what: &str) -> String {
     format!("{FEW} {what} are too few for a reliable interval: check each one")
 }
 
+/// Explains the mark of means that are not all of the same number of clusters.
+fn fewer_than_needed(noun: &'static str, of_what: &str) -> String {
+    let counted = ClusterNoun(noun).count(FEW_CLUSTERS);
+    format!("{FEW} fewer than {counted}{of_what} are too few for a reliable interval")
+}
+
+/// Explains the mark in rows of templates or sets, whose clusters are questions or queries, unless the
+/// notes on all rows do.
+pub(crate) fn about_few_of_groups<'s>(
+    kind: Kind,
+    own: impl IntoIterator<Item = &'s MetricStatistics>,
+    notes: &[String],
+) -> Option<String> {
+    let is_any_of_few = own.into_iter().any(|own| own.caution == Some(Caution::FewClusters));
+    // Over all rows of an evaluation, the mark is about templates.
+    let is_said = kind == Kind::Bench && notes.iter().any(|note| note.starts_with(FEW));
+    let of_group = format!(" of a {}", group_noun(kind));
+    (is_any_of_few && !is_said).then(|| fewer_than_needed(noun(kind, 1), &of_group))
+}
+
 /// How a table shows intervals: by `±` and a mark if clusters are few, or by their ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shows {
@@ -254,7 +287,13 @@ pub(crate) fn about_intervals<'s>(
         Shows::Halves => few(&noun.count(n)),
         Shows::Ends => about_interval(Caution::FewClusters, Numbered::Values, Some(n), noun),
     };
-    notes.extend(n_clusters.filter(|n| *n < FEW_CLUSTERS).map(with_few));
+    let is_any_of_few = with.iter().any(|(_, own)| own.caution == Some(Caution::FewClusters));
+    match n_clusters {
+        Some(n) if n < FEW_CLUSTERS => notes.push(with_few(n)),
+        // Of others than the first ones, by which the note would count.
+        _ if is_any_of_few && shows == Shows::Halves => notes.push(fewer_than_needed(noun.0, "")),
+        _ => {}
+    }
     let no_interval = match shows {
         Shows::Halves => "no ±",
         Shows::Ends => "no interval",

@@ -57,7 +57,7 @@ impl ShownMean {
     pub(crate) fn text(&self, unit: Unit) -> String {
         let mean = self.mean;
         match unit {
-            Unit::Tokens | Unit::Count => self.marked(&thousands(mean), thousands, ""),
+            Unit::Tokens | Unit::Count => self.amount(),
             // A tenth of a second is too coarse for what takes less than one.
             Unit::Seconds if mean < 1.0 => {
                 self.marked(&format!("{mean:.3}"), |half| format!("{half:.3}"), " s")
@@ -71,6 +71,20 @@ impl ShownMean {
         }
     }
 
+    /// An amount with two digits of its uncertainty where whole numbers would hide it.
+    fn amount(&self) -> String {
+        let n_decimals = match self.interval.map(Interval::half_width) {
+            Some(half) if self.mean < MANY || half < 0.5 => decimals(half),
+            None if self.mean < MANY && self.mean.fract() != 0.0 => decimals(self.mean),
+            _ => 0,
+        };
+        let shown = |value: f64| match n_decimals {
+            0 => thousands(value),
+            _ => format!("{value:.n_decimals$}"),
+        };
+        self.marked(&shown(self.mean), shown, "")
+    }
+
     fn marked(&self, mean: &str, half: impl Fn(f64) -> String, ending: &str) -> String {
         match self.interval.map(Interval::half_width) {
             Some(own) => format!("{mean} ±{}{}{ending}", half(own), self.mark()),
@@ -80,6 +94,19 @@ impl ShownMean {
 
     fn mark(&self) -> String {
         if self.is_of_few { FEW.to_string() } else { String::new() }
+    }
+}
+
+/// From here on, amounts need no decimals.
+const MANY: f64 = 100.0;
+
+/// How many decimals show two digits of an amount.
+fn decimals(amount: f64) -> usize {
+    match amount {
+        10.0.. => 0,
+        1.0.. => 1,
+        0.1.. => 2,
+        _ => 3,
     }
 }
 
@@ -107,6 +134,20 @@ mod tests {
         assert_eq!(shown(0.5, Some(0.125), true).text(Unit::Fraction), "0.500 ±0.12*");
         assert_eq!(shown(0.052, Some(0.014), true).text(Unit::Seconds), "0.052 ±0.014* s");
         assert_eq!(shown(0.5, None, true).text(Unit::Fraction), "0.500");
+    }
+
+    #[test]
+    fn an_amount_has_the_digits_that_its_uncertainty_needs() {
+        let text = |mean, half| shown(mean, half, false).text(Unit::Count);
+        assert_eq!(text(0.25, Some(0.7956)), "0.25 ±0.80");
+        assert_eq!(text(2.345, Some(1.24)), "2.3 ±1.2");
+        assert_eq!(text(40.2, Some(12.4)), "40 ±12");
+        assert_eq!(text(1234.5678, Some(3.2)), "1,235 ±3");
+        assert_eq!(text(1234.5678, Some(0.26)), "1234.57 ±0.26");
+        for (mean, alone) in [(0.25, "0.25"), (0.03, "0.030"), (3.0, "3"), (2.5, "2.5"), (0.0, "0")]
+        {
+            assert_eq!(text(mean, None), alone);
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::amount::{Amounts, NONE, percent};
 use crate::comparison::{count, group_noun, noun};
 use crate::html::Fragment;
 use crate::questions_table::{
-    NAME_WIDTH, Shows, about_few, about_intervals, about_missing, about_no_means,
+    NAME_WIDTH, Shows, about_few, about_few_of_groups, about_intervals, about_missing,
+    about_no_means,
 };
 use crate::shown_mean::ShownMean;
 use crate::terminal::{Paint, Palette, layout, lines, shorten};
@@ -56,6 +57,9 @@ impl Shown<'_> {
         let mut notes = about_intervals(self.0, &self.0.micro, Shows::Halves);
         let over_groups = self.0.macro_means.values().filter(|_| self.0.groups.len() > 1);
         notes.extend(about_few(self.0.kind, over_groups).filter(|note| !notes.contains(note)));
+        let of_groups = self.listed_groups().unwrap_or_default().groups;
+        let of_groups = of_groups.into_iter().map(|(_, own)| own);
+        notes.extend(about_few_of_groups(self.0.kind, of_groups, &notes));
         let names = self.0.without_mean.keys().map(|name| (name.as_str(), name.as_str()));
         notes.extend(about_no_means(self.0, names));
         notes.extend(about_missing(self.0));
@@ -92,9 +96,9 @@ impl Shown<'_> {
         rows
     }
 
-    /// The main metric by template or set, the worst first if there are many; `None` if there is only
+    /// The main metric of templates or sets, the worst first if there are many; `None` if there is only
     /// one, or no main metric.
-    fn groups(&self) -> Option<Vec<Vec<String>>> {
+    fn listed_groups(&self) -> Option<ListedGroups<'_>> {
         let metric = headline(self.0).filter(|_| self.0.groups.len() > 1)?;
         let own = self.0.groups.iter().filter_map(|(group, own)| Some((group, own.get(metric)?)));
         let mut groups: Vec<(&String, &MetricStatistics)> = own.collect();
@@ -103,6 +107,12 @@ impl Shown<'_> {
             groups.sort_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
             groups.truncate(MOST_GROUPS);
         }
+        Some(ListedGroups { metric, groups, n_hidden })
+    }
+
+    /// A row per template or set that is listed.
+    fn groups(&self) -> Option<Vec<Vec<String>>> {
+        let ListedGroups { metric, groups, n_hidden } = self.listed_groups()?;
         let noun = group_noun(self.0.kind);
         let titles = [&*format!("{metric} by {noun}"), "mean", "n", "coverage"];
         let mut rows = vec![titles.map(str::to_owned).to_vec()];
@@ -113,4 +123,12 @@ impl Shown<'_> {
         rows.extend((n_hidden > 0).then(|| vec![format!("… and {} more", count(n_hidden))]));
         Some(rows)
     }
+}
+
+/// The main metric of the templates or sets that are listed.
+#[derive(Default)]
+struct ListedGroups<'s> {
+    metric: &'s str,
+    groups: Vec<(&'s String, &'s MetricStatistics)>,
+    n_hidden: usize,
 }

@@ -3,7 +3,7 @@
 //! - **What agents can call**: tool files ([`read_tool_file`]), their [`names`] in every form of
 //!   the public data, the way back from a name to an API ([`Registry`]), and APIs described as
 //!   functions for models ([`function()`]).
-//! - **What they are asked**: [`read_queries`], and choosing tools for a query ([`select_tools`]).
+//! - **What they are asked**: [`read_queries_to_ask`], and choosing tools for a query ([`select_tools`]).
 //! - **What they did**: their logs and recorded [`answer`]s, in every form.
 //! - **How they did**: which of the right APIs they called ([`CallScore`]), what to ask about an
 //!   answer and what the replies mean ([`judged`]), and files of [`result`]s with their summary.
@@ -59,7 +59,9 @@ pub use id_filter::IdFilter;
 pub use mirror::{Ending, Reply, read_mirror_reply};
 pub use offer::{Offer, OwnedOffer, TakenNames, function_names};
 pub use places::{Place, Places, UnclearSet};
-pub use query::{AvailableTool, AvailableTools, Query, QueryApi, read_queries};
+pub use query::{
+    AvailableTool, AvailableTools, Query, QueryApi, read_queries, read_queries_to_ask,
+};
 pub use registry::{Entry, Registry, resolve};
 pub use select::{
     CachedSelection, Named, Selection, Wanted, Words, rank_by_words, read_selected_names,

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use indexmap::IndexMap;
-use juror_document::{Document, Look, Path, Problem, Problems};
-use juror_json::{Object, python};
+use juror_document::{Document, Look, Path, Problem, Problems, nearest_key};
+use juror_json::{self as json, Object, python};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -68,6 +69,11 @@ impl Query {
         self.id.as_deref().map(id_text)
     }
 
+    /// Returns the id as a string, or one that is made of the query's number in the file.
+    pub fn id_or_number(&self, index: usize) -> String {
+        self.id_text().unwrap_or_else(|| format!("query_{}", index + 1))
+    }
+
     /// Returns the query's APIs by all their names, including the right ones that it does not
     /// describe.
     pub fn registry(&self) -> Registry {
@@ -92,28 +98,127 @@ pub(super) fn id_text(value: &RawValue) -> String {
     python::str_of_json(value.get()).unwrap_or_else(|_| value.get().to_owned())
 }
 
-/// Reads a file of queries. Reports and skips what it cannot use.
+/// Reads a file of queries as far as possible. Reports what is wrong with it, and skips what is no
+/// query.
 pub fn read_queries(document: &Document) -> (Vec<Query>, Problems) {
-    let mut look = Look::new(document);
-    let top = Path::default();
-    let value = look.value();
-    let values = value.and_then(|value| look.list(value, &top, "a list of queries"));
-    let mut queries = Vec::new();
-    for (index, value) in values.unwrap_or_default().into_iter().enumerate() {
-        let path = top.index(index);
-        if let Some(fields) = look.object(value, &path, "a query") {
-            let query = read_query(&mut look, &fields, &path);
-            if query.text.trim().is_empty() {
-                let problem = Problem::MissingField { field: "query", of: "query" };
-                look.note(value.get(), path, problem);
+    let reading = Reading::of(document);
+    (reading.queries, with(reading.unaskable, reading.problems))
+}
+
+/// Reads a file of queries that agents are asked or were asked. Fails with every problem found if one
+/// of them has no text, if different ones share an id, or if something in the list is no query.
+pub fn read_queries_to_ask(document: &Document) -> Result<(Vec<Query>, Problems), Problems> {
+    let Reading { queries, unaskable, problems } = Reading::of(document);
+    if unaskable.is_empty() { Ok((queries, problems)) } else { Err(with(unaskable, problems)) }
+}
+
+/// Returns all problems in the order of the file.
+fn with(mut unaskable: Problems, problems: Problems) -> Problems {
+    unaskable.extend(problems);
+    unaskable.sort();
+    unaskable
+}
+
+/// What is read of a file of queries.
+struct Reading {
+    queries: Vec<Query>,
+    /// Why the queries cannot be asked.
+    unaskable: Problems,
+    /// What is wrong with their APIs.
+    problems: Problems,
+}
+
+impl Reading {
+    fn of(document: &Document) -> Reading {
+        let (mut list, mut look) = (Look::new(document), Look::new(document));
+        let top = Path::default();
+        let value = list.value();
+        let values = value.and_then(|value| list.list(value, &top, "a list of queries"));
+        let mut queries = Vec::new();
+        let mut known = Known::default();
+        for (index, value) in values.unwrap_or_default().into_iter().enumerate() {
+            let path = top.index(index);
+            let Some(fields) = list.object(value, &path, "a query") else { continue };
+            let text = read_text(&mut list, (&fields, value), &path);
+            let query = read_query(&mut look, &fields, text, &path);
+            if let Some(id) = known.clash(&query, queries.len()) {
+                let (place, path) = match fields.get_set("query_id") {
+                    Some(own) => (own, path.key("query_id")),
+                    None => (value, path),
+                };
+                list.note(place.get(), path, Problem::DuplicateQuery(id));
             }
             queries.push(query);
         }
+        Reading { queries, unaskable: list.problems(), problems: look.problems() }
     }
-    (queries, look.problems())
 }
 
-fn read_query<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Query {
+/// The texts of queries by their ids.
+#[derive(Default)]
+struct Known(HashMap<String, String>);
+
+impl Known {
+    /// Returns the id of a query if another query has it. The same query may be there twice, and one
+    /// without a text is reported for that.
+    fn clash(&mut self, query: &Query, index: usize) -> Option<String> {
+        if query.text.is_empty() {
+            return None;
+        }
+        let id = query.id_or_number(index);
+        match self.0.get(&id) {
+            Some(text) => (*text != query.text).then_some(id),
+            None => {
+                self.0.insert(id, query.text.clone());
+                None
+            }
+        }
+    }
+}
+
+/// Reads the text of a query; empty if it has none, which is reported.
+fn read_text<'d>(
+    look: &mut Look<'d>,
+    (fields, value): (&Object<'d>, &RawValue),
+    path: &Path,
+) -> String {
+    let Some(own) = fields.get_set("query") else {
+        look.note(value.get(), path.clone(), without_text(fields));
+        return String::new();
+    };
+    let Some(text) = json::text_of(own) else {
+        let problem = Problem::WrongType { expected: "a text", found: json::kind_of(own) };
+        look.note(own.get(), path.key("query"), problem);
+        return String::new();
+    };
+    if text.trim().is_empty() {
+        look.note(own.get(), path.key("query"), MISSING_TEXT);
+        return String::new();
+    }
+    text.into_owned()
+}
+
+const MISSING_TEXT: Problem = Problem::MissingField { field: "query", of: "query" };
+
+/// The keys of queries. Those that are known otherwise are not misspelt.
+const KEYS: [&str; 6] =
+    ["query", "query_id", "relevant APIs", "relevant_apis", "api_list", "available_tools"];
+
+/// Returns what is wrong with a query that has no `query`: another key is probably meant for it, or
+/// none is.
+fn without_text(fields: &Object<'_>) -> Problem {
+    let is_meant = |key: &str| match key {
+        "question" | "question_text" | "text" | "prompt" | "instruction" => true,
+        key => !KEYS.contains(&key) && nearest_key(key, &KEYS) == Some("query"),
+    };
+    let found = fields.iter().map(|(key, _)| key).find(|key| is_meant(key));
+    found.map_or(MISSING_TEXT, |found| {
+        let found = found.into_owned();
+        Problem::MisspeltField { field: "query", of: "query", found }
+    })
+}
+
+fn read_query<'d>(look: &mut Look<'d>, fields: &Object<'d>, text: String, path: &Path) -> Query {
     let listed = read_listed(look, fields, path);
     let given = fields.get_set("available_tools").filter(|value| !is_empty(value));
     let available_tools = match given {
@@ -135,7 +240,7 @@ fn read_query<'d>(look: &mut Look<'d>, fields: &Object<'d>, path: &Path) -> Quer
         }
     }
     let id = fields.get_set("query_id").map(ToOwned::to_owned);
-    Query { id, text: look.text(fields, "query", path).into(), gold, apis, available_tools }
+    Query { id, text, gold, apis, available_tools }
 }
 
 /// An element of `api_list`.
@@ -298,6 +403,77 @@ mod tests {
             assert!(told.iter().any(|told| told.contains(words)), "{told:?}");
         }
         assert!(told.iter().any(|told| told.contains("this query has no `query`")), "{told:?}");
+    }
+
+    /// What is told of a file whose queries cannot be asked.
+    fn refused(json: &str) -> Vec<String> {
+        let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+        let problems = read_queries_to_ask(&document).expect_err(json);
+        let (_, told) = read_queries(&document);
+        assert_eq!(told, problems, "both readers see the same");
+        problems.errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_query_without_a_text_cannot_be_asked() {
+        let missing = "this query has no `query`";
+        let add = "hint: add `query` to the query";
+        for (query, told) in [
+            (r#"{"query_id": 1}"#, [missing, "q.json:1:2", "at [0]", add]),
+            (r#"{"query": null}"#, [missing, "q.json:1:2", "at [0]", add]),
+            (r#"{"query": " "}"#, [missing, "q.json:1:12", "at [0].query", add]),
+            (
+                r#"{"query": 5}"#,
+                ["expected a text, found a number", "q.json:1:12", "at [0].query", ""],
+            ),
+            (
+                r#"{"query": ["q"]}"#,
+                ["expected a text, found a list", "q.json:1:12", "at [0].query", ""],
+            ),
+            (
+                r#"{"qeury": "a", "query_id": 1}"#,
+                ["no `query`, but `qeury`", "q.json:1:2", "at [0]", "hint: did you mean `query`?"],
+            ),
+            (
+                r#"{"question": "a"}"#,
+                [
+                    "no `query`, but `question`",
+                    "q.json:1:2",
+                    "at [0]",
+                    "hint: did you mean `query`?",
+                ],
+            ),
+            ("5", ["expected a query, found a number", "q.json:1:2", "at [0]", ""]),
+        ] {
+            let refused = refused(&format!("[{query}]"));
+            assert_eq!(refused.len(), 1, "{query}: {refused:?}");
+            assert!(told.iter().all(|words| refused[0].contains(words)), "{query}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_means_one_query() {
+        let refused =
+            refused(r#"[{"query": "a", "query_id": 1}, {"query": "b", "query_id": "1"}]"#);
+        assert_eq!(
+            refused,
+            ["q.json:1:60: the query id `1` is used twice, for different queries\n  \
+              at [1].query_id\n  hint: give each query of the file an id of its own"]
+        );
+        let by_number = r#"[{"query": "a", "query_id": "query_2"}, {"query": "b"}]"#;
+        assert!(self::refused(by_number)[0].contains("`query_2` is used twice"));
+        let same =
+            r#"[{"query": "a", "query_id": 1}, {"query": "a", "query_id": 1}, {"query": "a"}]"#;
+        let document = Document::new("q.json", same.into(), Format::Json).expect("UTF-8");
+        assert_eq!(read_queries_to_ask(&document).expect("queries").0.len(), 3);
+    }
+
+    #[test]
+    fn what_is_wrong_with_apis_does_not_keep_a_query_from_being_asked() {
+        let json = r#"[{"query": "q", "api_list": [{"tool_name": "T"}]}]"#;
+        let document = Document::new("q.json", json.into(), Format::Json).expect("UTF-8");
+        let (queries, problems) = read_queries_to_ask(&document).expect("queries");
+        assert_eq!((queries.len(), problems.len()), (1, 1), "{problems}");
     }
 
     #[test]

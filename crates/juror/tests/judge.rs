@@ -142,7 +142,10 @@ fn answers_are_solved_unsolved_or_asked_about_again() {
     assert_eq!(stage.server.seen().len(), 6);
     let text = stage.run("judge pass-rate answers.json");
     assert!(
-        text.stdout.starts_with("Solve rate: 35.7 %\njudge noise: 0.0 % over 1 run"),
+        text.stdout.starts_with(
+            "SoPR (solvable pass rate; unsure counts half): 35.7 %\n\
+             judged by openai/gpt-4o-mini\n7 queries: "
+        ),
         "{}",
         text.stdout
     );
@@ -217,7 +220,7 @@ fn rates_say_how_many_queries_they_are_over() {
     let others = json!({"1": answer("q", "zother"), "2": answer("q", "")});
     let stage = Stage::new(script).file("answers.json", &answers).file("other.json", &others);
     let text = stage.run("judge pass-rate answers.json").stdout;
-    assert!(text.contains("Solve rate: 0.0 %, over 1 of 2 queries"), "{text}");
+    assert!(text.contains("unsure counts half): 0.0 %, over 1 of 2 queries"), "{text}");
     assert!(text.contains("0 solved, 0 unsure, 1 unsolved, 1 unjudged;"), "{text}");
     let text = stage.run("judge final-answer answers.json").stdout;
     assert!(text.contains("right: 0.0 %, over 1 of 2 queries"), "{text}");
@@ -262,7 +265,7 @@ fn a_judge_that_refuses_every_call_scores_nothing() {
     let only = only.file("answers.json", &json!({"1": answer("q", "a")}));
     assert_eq!(only.json("judge pass-rate answers.json", 3)["solve_rate"], Value::Null);
     let text = only.run("judge pass-rate answers.json").stdout;
-    assert!(text.starts_with("Solve rate: not known"), "{text}");
+    assert!(text.starts_with("SoPR (solvable pass rate; unsure counts half): not known"), "{text}");
 }
 
 #[test]
@@ -465,7 +468,9 @@ fn guesses_are_asked_for_and_labelled() {
     assert!(ended.code == 2 && ended.stderr.contains("--queries"), "{}", ended.stderr);
     let line = "judge pass-rate answers.json --queries queries.json --heuristic -o out.json";
     let ended = stage.run_with(line, false);
-    assert!(ended.stdout.starts_with("Solve rate (heuristic, a guess): "), "{}", ended.stdout);
+    let label = "SoPR (solvable pass rate; unsure counts half; heuristic, a guess): ";
+    assert!(ended.stdout.starts_with(label), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("noise"), "one run has none: {}", ended.stdout);
     let summary = stage.json(line, 0);
     assert_eq!(summary["judged_by"], "heuristic");
     assert_eq!(statuses(&summary), ["Solved", "Unsolved", "Unsolved"]);

@@ -315,6 +315,19 @@ fn what_joins_no_question_is_listed() {
 }
 
 #[test]
+fn responses_are_written_only_where_lines_are_read() {
+    let place = Place::new();
+    place.file("chats.json", chats());
+    for name in ["o.json", "o.yaml", "o.jsonl.gz", "o"] {
+        let ended = place.run(&format!("import chats.json -o {name}"));
+        let told = format!("{name}: responses are written one a line\n  hint: name a file that");
+        assert!(ended.code == 2 && ended.stderr.contains(&told), "{}", ended.stderr);
+        assert!(!place.path(name).exists());
+    }
+    assert_eq!(place.run("import chats.json -o /dev/null").code, 0);
+}
+
+#[test]
 fn traces_may_be_piped() {
     let place = Place::new();
     let ended = place.run_with("import - -o -", chats().as_bytes());

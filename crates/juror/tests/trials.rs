@@ -130,6 +130,21 @@ fn statistics_count_every_answer_as_if_it_were_a_question() {
 }
 
 #[test]
+fn marks_of_few_questions_are_explained() {
+    let stage = Stage::new();
+    stage.answers(&ANSWERS);
+    let mark = "* fewer than 10 questions of a template are too few for a reliable interval";
+    for ended in [stage.eval(""), stage.run("aggregate results.json", &[])] {
+        let row = ended.stdout.lines().find(|line| line.starts_with("t ")).expect("a row");
+        assert!(row.contains('*'), "{ended}");
+        assert!(ended.stdout.contains(mark), "{ended}");
+    }
+    let plain = Stage::new();
+    plain.answers(&[("a", None, "a"), ("b", None, "x"), ("c", None, "c")]);
+    assert!(!plain.eval("").stdout.contains('*'));
+}
+
+#[test]
 fn one_answer_to_each_question_changes_nothing() {
     let plain = Stage::new();
     plain.answers(&[("a", None, "a"), ("b", None, "x"), ("c", None, "c")]);

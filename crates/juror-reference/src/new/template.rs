@@ -167,7 +167,7 @@ fn misfit(at: usize, error: &serde_path_to_error::Error<serde_json::Error>) -> (
         Part::Enum { .. } | Part::Unknown => None,
     });
     let path = Path(std::iter::once(Segment::Index(at)).chain(parts).collect());
-    let message = error.inner().to_string();
+    let message = juror_json::reason(error.inner());
     let quoted = |start: &str| message.strip_prefix(start)?.split('`').next().map(str::to_owned);
     let message = match quoted("missing field `") {
         Some(field) => format!("this has no `{field}`"),

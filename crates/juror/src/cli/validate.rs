@@ -12,7 +12,7 @@ use juror_run::{PublicConfig, Settings, SetupError, check_judges};
 use juror_runs::StoredRun;
 use juror_score::{Aggregator, Profile};
 use juror_toolbench::result::read_result_file;
-use juror_toolbench::{IdFilter, read_queries};
+use juror_toolbench::{IdFilter, read_queries_to_ask};
 use juror_tools::{CacheFolder, Catalog, read_entries};
 use serde_json::{Value, json};
 
@@ -344,7 +344,7 @@ fn read(
             Ok((count(n, "result"), problems))
         }
         FileKind::Queries => {
-            let (queries, problems) = read_queries(document);
+            let (queries, problems) = read_queries_to_ask(document)?;
             let queries = if queries.len() == 1 {
                 "1 query".into()
             } else {

@@ -134,7 +134,7 @@ fn errors_of_an_agent_count_and_can_be_asked_again() {
     assert!(results[1]["error"].as_str().expect("an error").contains("not JSON"), "{results}");
     let again = stage.eval(&agent, "--no-model --jobs 1 -o results.json --retry-errors");
     assert_eq!(again.code, 0, "{again}");
-    assert!(!again.stderr.contains("warning"), "{again}");
+    assert!(!again.stderr.contains("ended with an error"), "{again}");
     assert_eq!(stage.json("results.json")[1]["actual_answer"], "fine");
     assert_eq!(server.seen().len(), 5);
 }
@@ -161,6 +161,15 @@ fn without_a_named_folder_the_run_is_kept_among_others() {
     }
     let nobody = end(&mut stage.command("eval", "", "--no-model"));
     assert_eq!(nobody.code, 2, "{nobody}");
+}
+
+#[test]
+fn no_folder_is_named_for_an_agent_that_does_not_start() {
+    let stage = Stage::new();
+    let ended = end(&mut stage.command("eval", "command:no-such-program", "--no-model"));
+    assert_eq!(ended.code, 2, "{ended}");
+    assert!(ended.stderr.contains("cannot start"), "{ended}");
+    assert!(!ended.stderr.contains("is kept in"), "{ended}");
 }
 
 #[test]

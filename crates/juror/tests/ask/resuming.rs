@@ -82,6 +82,22 @@ fn errors_are_asked_again_on_demand_only() {
 }
 
 #[test]
+fn nobody_is_asked_if_the_responses_cannot_be_written() {
+    let stage = Stage::new();
+    let agent = stage.script("say(task, final_answer='a')");
+    for (name, told) in [
+        ("nowhere/x.jsonl", "nowhere/x.jsonl: cannot write: there is no such file or folder"),
+        ("x.json", "x.json: responses are written one a line\n  hint: name a file that"),
+    ] {
+        let ended = end(&mut stage.command("ask", &agent, &format!("-o {name}")));
+        assert_eq!(ended.code, 2, "{ended}");
+        assert!(ended.stderr.contains(told), "{ended}");
+    }
+    assert!(!stage.path("nowhere").exists());
+    assert_eq!(stage.n_asked(), 0);
+}
+
+#[test]
 fn a_file_that_juror_did_not_write_is_left_alone() {
     let stage = Stage::new();
     let agent = stage.script("say(task, final_answer='a')");

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use juror_scripted::{FunctionCall, Reply, Script, Server};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, agent, example_agent};
+use crate::stage::{Ended, Stage, agent, example_agent};
 
 #[test]
 fn calls_count_though_the_agent_does_not_tell_of_them() {
@@ -564,5 +564,38 @@ fn a_line_too_many_is_not_the_answer_to_the_next_query() {
     for (at, id) in ["1", "2", "3", "4"].into_iter().enumerate() {
         let answer = &results["results"][at]["system_answer"]["final_answer"];
         assert_eq!(*answer, format!("first to {id}"));
+    }
+}
+
+#[test]
+fn an_agent_is_not_asked_queries_that_cannot_be_asked() {
+    let stage = Stage::new();
+    let agent = agent(&stage, "say(task, final_answer='a')");
+    let shared = "[{\"query\": \"a\", \"query_id\": 1},\n {\"query\": \"b\", \"query_id\": 1}]";
+    for (queries, told) in [
+        (
+            shared,
+            "queries.json:2:29: the query id `1` is used twice, for different queries\n  \
+             at [1].query_id\n  hint: give each query of the file an id of its own",
+        ),
+        (
+            r#"[{"qeury": "a", "query_id": 1}]"#,
+            "queries.json:1:2: this query has no `query`, but `qeury`\n  at [0]\n  \
+             hint: did you mean `query`?",
+        ),
+        (r#"[{"query_id": 1}]"#, "queries.json:1:2: this query has no `query`"),
+        (r#"[{"query": "", "query_id": 1}]"#, "queries.json:1:12: this query has no `query`"),
+        (r#"[{"query": 5, "query_id": 1}]"#, "queries.json:1:12: expected a text, found a number"),
+    ] {
+        stage.write("queries.json", queries);
+        let ended = Ended::of(&mut stage.command_on("queries.json", &agent, ""));
+        assert_eq!(ended.code, 2, "{ended}");
+        assert!(ended.stderr.contains(told), "{told}: {ended}");
+        assert!(!stage.path("asked.txt").exists() && !stage.path("run").exists(), "{queries}");
+        let mut validate = Command::new(env!("CARGO_BIN_EXE_juror"));
+        validate.args(["validate", "queries.json"]).current_dir(stage.folder.path()).env_clear();
+        let checked = Ended::of(&mut validate);
+        assert_eq!(checked.code, 2, "{checked}");
+        assert!(checked.stdout.contains(told), "{told}: {checked}");
     }
 }

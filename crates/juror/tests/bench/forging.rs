@@ -62,8 +62,12 @@ fn nor_does_it_on_a_server_that_others_use() {
 #[test]
 fn queries_of_one_id_keep_their_calls_apart() {
     let stage = Stage::new();
-    let query = |n: u8| json!({"query_id": 7, "query": format!("Question {n}"), "api_list": []});
-    stage.write("twice.json", &json!([query(1), query(2)]).to_string());
+    std::fs::create_dir(stage.path("queries")).expect("a folder");
+    // An id means one query of a set, and may mean another of another set.
+    for n in [1, 2] {
+        let query = json!({"query_id": 7, "query": format!("Question {n}"), "api_list": []});
+        stage.write(&format!("queries/set{n}.json"), &json!([query]).to_string());
+    }
     // Each calls before either answers.
     let body = "import glob\n\
         api = 'current' if task['query'].endswith('1') else '7_day_forecast'\n\
@@ -72,8 +76,8 @@ fn queries_of_one_id_keep_their_calls_apart() {
         while len(glob.glob('called_*')) < 2: pass\n\
         say(task, final_answer='x')";
     let agent = agent(&stage, body);
-    let queries = stage.path("twice.json").to_string_lossy().into_owned();
-    let output = stage.command_on(&queries, &agent, "--judge none --jobs 2").output();
+    let options = "--set set1 --set set2 --judge none --jobs 2";
+    let output = stage.command_on("queries", &agent, options).output();
     let output = output.expect("juror runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let results = stage.results();

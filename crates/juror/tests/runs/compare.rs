@@ -264,12 +264,14 @@ fn what_cannot_be_compared_says_why() {
         "{\"template_id\": \"t0\", \"question_id\": \"q0-0\", \"steps_score\": NaN}\n",
     );
     runs.stage.write("text.md", "# no results\n");
+    runs.stage.write("long.txt", &"root:x:0:0 ".repeat(100_000));
     runs.stage.change_run("a", |_| {});
     for (line, why) in [
         ("a", "2 values required"),
         ("a nowhere", "nowhere"),
         ("a none.jsonl", "have no question in common\n  hint: questions are joined by"),
         ("a text.md", "text.md"),
+        ("a long.txt", "…\", expected a list of results"),
         (
             "a a --metric steps_scor",
             "no run has `steps_scor`\n  hint: the baseline has steps_score",
@@ -282,6 +284,7 @@ fn what_cannot_be_compared_says_why() {
         let ended = runs.compare(line);
         assert_eq!(ended.code, 2, "{line}: {ended}");
         assert!(ended.stderr.contains(why), "{line}: {ended}");
+        assert!(ended.stderr.len() < 1_000, "{line}: {} bytes", ended.stderr.len());
     }
     let nan = runs.json("a nan.jsonl");
     let left_out = &nan["candidates"][0]["left_out"]["steps_score"];

@@ -15,9 +15,9 @@ use juror_runs::{RunFile, RunFolder, RunLog, RunLogError, RunPlace, read_manifes
 use serde_json::Value;
 
 use super::super::live_args::{
-    LiveWork, ask_all, error_of, is_done, start_first, start_runtime, tell_errors,
+    LiveWork, ask_all, error_of, is_done, start_first, start_if_needed, start_runtime, tell_errors,
 };
-use super::{EvalArgs, FreshReference, Work};
+use super::{EvalArgs, FreshReference, Work, print_place};
 use crate::exit::{Exit, Outside};
 
 /// How many questions are asked at a time, unless the user says.
@@ -91,7 +91,14 @@ pub(super) fn run(
         responses.forget_errors();
     }
     let asked_for = questioning.questions().to_vec();
-    let asked = match ask_all(questioning, &runtime, &responses, args.report.quiet) {
+    let asked = start_if_needed(questioning, &runtime, &responses).and_then(|questioning| {
+        // Without the agent, there is soon no folder either.
+        if !args.report.quiet {
+            print_place(&log, &place);
+        }
+        ask_all(questioning, &runtime, &responses, args.report.quiet)
+    });
+    let asked = match asked {
         Ok(asked) => asked,
         Err(error) => {
             drop(responses);

@@ -405,7 +405,11 @@ impl Work<'_> {
         }
         let log = match begun {
             Some(log) => Some(log),
-            None => self.open_log(&evaluation, place, judges)?,
+            None => {
+                let log = self.open_log(&evaluation, place, judges)?;
+                log.iter().filter(|_| !args.quiet).for_each(|log| print_place(log, place));
+                log
+            }
         };
         if let Some(log) = &log {
             files.keep_in(log.folder()).map_err(|error| Outside(error.into()))?;
@@ -575,11 +579,7 @@ impl Work<'_> {
                 output::print_note(&notice.to_string());
             }
         };
-        let log = evaluation.open_log(&options, tell)?;
-        if let Some(log) = log.as_ref().filter(|_| !quiet) {
-            print_place(log, place);
-        }
-        Ok(log)
+        Ok(evaluation.open_log(&options, tell)?)
     }
 
     /// Prints what results lack because models failed, and returns how the command then ends.

@@ -243,24 +243,33 @@ impl Report<'_> {
         }
     }
 
+    /// Says who judged, and how steadily. One run does not show that.
+    fn judged_by(&self, rate: &PassRate) -> Option<String> {
+        match self.repeats {
+            _ if self.args.heuristic => None,
+            1 => Some(format!("judged by {}", self.by)),
+            runs => Some(format!(
+                "judge noise: {} over {} of {}; this is not an error bar",
+                percent(rate.judge_noise),
+                count(runs as usize, "run"),
+                self.by
+            )),
+        }
+    }
+
     /// Renders the summary for people.
     fn text(&self) -> String {
         let [solved, unsure, unsolved] = self.counts();
         let failed = self.failed();
-        let label = if self.args.heuristic { " (heuristic, a guess)" } else { "" };
+        let guessed = if self.args.heuristic { "; heuristic, a guess" } else { "" };
+        let label = format!("SoPR (solvable pass rate; unsure counts half{guessed})");
         let over = over_judged(self.items, |at| self.judged[at].majority().is_some());
-        let mut lines = match self.pass_rate() {
-            None => vec![format!("Solve rate{label}: {NOT_KNOWN}")],
-            Some(rate) => vec![
-                format!("Solve rate{label}: {}{over}", percent(rate.rate)),
-                format!(
-                    "judge noise: {} over {} of {}; this is not an error bar",
-                    percent(rate.judge_noise),
-                    count(self.repeats as usize, "run"),
-                    self.by
-                ),
-            ],
+        let rate = self.pass_rate();
+        let mut lines = match &rate {
+            None => vec![format!("{label}: {NOT_KNOWN}")],
+            Some(rate) => vec![format!("{label}: {}{over}", percent(rate.rate))],
         };
+        lines.extend(rate.and_then(|rate| self.judged_by(&rate)));
         let (n_queries, n_answers) = (n_queries(self.items), self.items.len());
         let several = if n_answers == n_queries {
             String::new()

@@ -10,7 +10,7 @@ use juror_report::PlanSources;
 use juror_run::Plan;
 use juror_score::statistics::CONFIDENCE;
 use juror_score::{Traits, Unit, metric as metric_info};
-use juror_toolbench::read_queries;
+use juror_toolbench::read_queries_to_ask;
 
 use super::super::check_json;
 use super::super::compare::tell_problems;
@@ -141,7 +141,7 @@ impl Questions {
                 Some(questions(own.collect(), "template"))
             }
             Some(FileKind::Queries) => {
-                let (queries, problems) = read_queries(&document);
+                let (queries, problems) = read_queries_to_ask(&document)?;
                 output::warn_all(&problems);
                 let own = queries.iter().map(|_| (name.to_owned(), Traits::NONE));
                 Some(questions(own.collect(), "set"))

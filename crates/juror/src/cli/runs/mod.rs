@@ -26,7 +26,7 @@ docs/runs.md says how runs are kept.";
 /// The folder that is looked in, if none is named and the settings name none.
 const OTHER_RUNS: &str = "runs";
 
-/// The runs that are kept: list, show, prune.
+/// List the runs that are kept; show one, or prune them.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(super) struct RunsArgs {
