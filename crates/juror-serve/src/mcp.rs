@@ -264,7 +264,7 @@ impl McpTools {
 
 fn read_arguments<'a, T: Deserialize<'a>>(arguments: &'a RawValue) -> Result<T, RpcError> {
     serde_json::from_str(arguments.get())
-        .map_err(|error| RpcError::bad_parameters(&juror_json::reason(&error)))
+        .map_err(|error| RpcError::bad_parameters(juror_json::reason(&error)))
 }
 
 /// What a client is told of a reply: the response alone, or the whole reply if it is an error.

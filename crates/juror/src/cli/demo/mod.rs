@@ -168,9 +168,10 @@ fn write_missing(folder: &Path, files: &[(&str, &str)]) -> anyhow::Result<String
     let missing: Vec<_> = files.iter().copied().filter(|(name, _)| !is_there(name)).collect();
     put(folder, &missing).with_context(|| format!("{}: cannot write", folder.display()))?;
     let folder = folder.display();
-    Ok(match missing.is_empty() {
-        true => format!("{folder} has these files already, unchanged"),
-        false => format!("written to {folder}"),
+    Ok(if missing.is_empty() {
+        format!("{folder} has these files already, unchanged")
+    } else {
+        format!("written to {folder}")
     })
 }
 
