@@ -15,20 +15,27 @@ pub struct Variables {
     pub unread: Vec<usize>,
 }
 
+/// How many bytes are read in vain before values must end where their lines do: else a file of open quotes
+/// would be read to its end from each of its lines.
+const MOST_IN_VAIN: usize = 4 << 20;
+
 /// Parses lines such as `NAME=value`, `export NAME="value"` and `# a comment`.
 pub fn read_variables(text: &str) -> Variables {
     let mut variables = Variables::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut rest = text.as_str();
-    let mut number = 1;
+    let (mut number, mut n_in_vain) = (1, 0);
     while !rest.is_empty() {
-        let mut line = Line(rest);
+        let end_of_line = || rest.find('\n').map_or(rest.len(), |end| end + 1);
+        let reach = if n_in_vain < MOST_IN_VAIN { rest.len() } else { end_of_line() };
+        let mut line = Line(&rest[..reach]);
         let after = match line.read(&variables.values) {
             Ok(variable) => {
                 variables.values.extend(variable);
-                line.0
+                &rest[reach - line.0.len()..]
             }
             Err(NotALine) => {
+                n_in_vain += reach;
                 variables.unread.push(number);
                 // A line that cannot be parsed is skipped to its end.
                 rest.split_once('\n').map_or("", |(_, after)| after)
@@ -137,6 +144,14 @@ impl Line<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_open_quotes_is_not_read_to_its_end_from_each_line() {
+        let text = format!("{}A=b\n", "B=\"x\\'sk-a'\n".repeat(100_000));
+        let variables = read_variables(&text);
+        assert_eq!(variables.values.get("A").map(String::as_str), Some("b"));
+        assert_eq!(variables.unread.len(), 100_000);
+    }
 
     #[test]
     fn lines_are_read_as_shells_write_them() {

@@ -13,6 +13,10 @@ const LONGEST: usize = 1 << 20;
 const DEEPEST: usize = 100;
 const MOST_OPERATORS: usize = 1000;
 
+/// How many variables a query may have, and names outside of brackets, as after `DESCRIBE`: the parser
+/// compares each with all others.
+const MOST_NAMES: usize = 4_000;
+
 /// How queries are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryOptions {
@@ -399,13 +403,13 @@ fn patterns_of<'p>(expression: &'p Expression, open: &mut Vec<&'p GraphPattern>)
     }
 }
 
-/// Refuses queries whose parse tree may overflow the stack.
+/// Refuses queries whose parse tree may overflow the stack, or that take the parser seconds.
 fn check_size(text: &str) -> Result<(), Refusal> {
     let refuse = |why: String| Err(Refusal::TooLarge(why));
     if text.len() > LONGEST {
         return refuse(format!("the query has {} bytes, and may have {LONGEST}", text.len()));
     }
-    let (mut depth, mut n_operators) = (0_usize, 0);
+    let (mut depth, mut n_operators, mut n_names) = (0_usize, 0, 0);
     let mut rest = text.as_bytes();
     while let [byte, after @ ..] = rest {
         rest = after;
@@ -414,7 +418,10 @@ fn check_size(text: &str) -> Result<(), Refusal> {
             b'}' | b')' | b']' => depth = depth.saturating_sub(1),
             b'<' if iri_length(after).is_some() => {
                 rest = &after[iri_length(after).unwrap_or_default()..];
+                n_names += usize::from(depth == 0);
             }
+            b'?' | b'$' => n_names += 1,
+            b':' if depth == 0 => n_names += 1,
             b'"' | b'\'' => rest = &after[string_length(after, *byte)..],
             b'#' => rest = &after[after.iter().take_while(|byte| **byte != b'\n').count()..],
             b'+' | b'-' | b'*' | b'/' | b'|' | b'&' | b'!' | b'^' | b'=' | b'<' | b'>' => {
@@ -425,6 +432,11 @@ fn check_size(text: &str) -> Result<(), Refusal> {
         if depth > DEEPEST {
             return refuse(format!(
                 "the query has more than {DEEPEST} brackets inside of each other"
+            ));
+        }
+        if n_names > MOST_NAMES {
+            return refuse(format!(
+                "the query has more than {MOST_NAMES} variables, and names outside of brackets"
             ));
         }
         if n_operators > MOST_OPERATORS {
@@ -650,6 +662,13 @@ mod tests {
         {
             assert!(matches!(refusal(&large), Refusal::TooLarge(_)));
             assert_eq!(query(&small).form(), QueryForm::Ask);
+        }
+        for name in ["<x:a>", " x:a"] {
+            let named =
+                |n: usize| format!("PREFIX x: <x:> DESCRIBE {} {{ ?a ?b ?c }}", name.repeat(n));
+            let told = refusal(&named(5_000)).to_string();
+            assert!(told.contains("more than 4000 variables"), "{told}");
+            assert_eq!(query(&named(900)).form(), QueryForm::Describe);
         }
         let values =
             format!("ASK {{ VALUES ?a {{ {} }} }}", "<x:/a/b/c> '+/-(((' \"{\\\"{\" ".repeat(9000));

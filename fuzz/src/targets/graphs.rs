@@ -184,14 +184,16 @@ fn templates(input: &[u8], _: &Path) {
 
 /// Puts results into a reference. What comes out is read as one, and is fresh.
 fn refresh(input: &[u8], _: &Path) {
-    let Some(first) = refreshed(input) else { return };
-    let Some(second) = refreshed(first.as_bytes()) else { panic!("not read again: {first:?}") };
+    let format =
+        if input.trim_ascii_start().starts_with(b"[") { Format::Json } else { Format::Yaml };
+    let Some(first) = refreshed(input, format) else { return };
+    let Some(second) = refreshed(first.as_bytes(), format) else {
+        panic!("not read again: {first:?}")
+    };
     assert!(first == second, "refreshing twice differs: {first:?} {second:?}");
 }
 
-fn refreshed(input: &[u8]) -> Option<String> {
-    let format =
-        if input.trim_ascii_start().starts_with(b"[") { Format::Json } else { Format::Yaml };
+fn refreshed(input: &[u8], format: Format) -> Option<String> {
     let document = Document::new("reference", input.to_vec(), format).ok()?;
     let dataset = read_reference(&document).ok()?;
     let doubted = lint(&document, &dataset, &KindNames::NONE, &QueryOptions::default()).1;
