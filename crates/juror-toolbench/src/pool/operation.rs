@@ -48,8 +48,8 @@ pub(super) fn read_operation<'d>(
     let mut arguments = Arguments::new(references);
     let own = fields.get_set("parameters");
     let lists = [(operation.shared, &operation.shared_path), (own, &path.key("parameters"))];
-    for (index, (list, path)) in lists.into_iter().enumerate() {
-        arguments.read_parameters(look, list, path, index == 1);
+    for (list, path) in lists {
+        arguments.read_parameters(look, list, path);
     }
     if let Some(body) = fields.get_set("requestBody") {
         arguments.read_body(look, body, &path.key("requestBody"));
@@ -113,30 +113,19 @@ impl<'r, 'd> Arguments<'r, 'd> {
         }
     }
 
-    /// Reads a list of parameters. Those of an operation override those of its path.
-    fn read_parameters(
-        &mut self,
-        look: &mut Look<'d>,
-        list: Option<&'d RawValue>,
-        path: &Path,
-        overrides: bool,
-    ) {
+    /// Reads a list of parameters. Later ones override those of the same name and part of the request: those
+    /// of an operation those of its path, and the last of a list that has one twice.
+    fn read_parameters(&mut self, look: &mut Look<'d>, list: Option<&'d RawValue>, path: &Path) {
         let Some(list) = list else { return };
         for (index, value) in look.list(list, path, "a list").into_iter().flatten().enumerate() {
             let path = path.index(index);
             if let Some((fields, target)) = self.references.settled(look, value, &path) {
-                self.read_parameter(look, &fields, &target.path, overrides);
+                self.read_parameter(look, &fields, &target.path);
             }
         }
     }
 
-    fn read_parameter(
-        &mut self,
-        look: &mut Look<'d>,
-        fields: &Object<'d>,
-        path: &Path,
-        overrides: bool,
-    ) {
+    fn read_parameter(&mut self, look: &mut Look<'d>, fields: &Object<'d>, path: &Path) {
         let name = text(fields, "name").into_owned();
         let part = match &*text(fields, "in") {
             "path" => RequestPart::Path,
@@ -149,7 +138,7 @@ impl<'r, 'd> Arguments<'r, 'd> {
             return;
         }
         let is_it = |place: &ArgumentPlace| place.name == name && place.part == part;
-        if overrides && let Some(at) = self.places.iter().position(is_it) {
+        if let Some(at) = self.places.iter().position(is_it) {
             let argument = self.places.remove(at).argument;
             self.properties.shift_remove(&argument);
             self.required.retain(|other| *other != argument);

@@ -222,6 +222,18 @@ fn a_reference_of_more_keys_than_any_value_is_deep_leads_nowhere() {
 }
 
 #[test]
+fn of_parameters_that_are_the_same_the_last_counts() {
+    let parameters = r#"{"name": "bed", "in": "query"},"#.repeat(1_000);
+    let text = format!(
+        r#"{{"openapi": "3.0.3", "paths": {{"/n": {{"parameters": [{parameters}
+        {{"name": "bed", "in": "query", "description": "last"}}], "get": {{"operationId": "n"}}}}}}}}"#
+    );
+    let (functions, _) = functions(&text, Format::Json);
+    let properties = functions[0]["parameters"]["properties"].as_object().expect("arguments");
+    assert_eq!((properties.len(), &properties["bed"]["description"]), (1, &json!("last")));
+}
+
+#[test]
 fn schemas_that_would_grow_without_end_are_cut() {
     let mut schemas = vec![r#""S0": {"type": "string"}"#.to_owned()];
     for n in 1..40 {
